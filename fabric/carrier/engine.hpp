@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The one thread of the fabric in a process: waits for sockets and timers, sleeps otherwise.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace fabric::carrier {
+
+class Watcher {
+public:
+    virtual ~Watcher() = default;
+    virtual void ready(std::uint32_t epoll_events) = 0;  // on the engine's thread
+};
+
+// Thread-safe. Started by the first call that needs it, never by a constructor of the library. A forked child has none and starts its
+// own on first use; what the parent had open is closed in the child.
+class Engine {
+public:
+    static Engine& instance();
+
+    int watch(int fd, std::uint32_t epoll_events, std::shared_ptr<Watcher> watcher);  // 0 or errno
+    void change(int fd, std::uint32_t epoll_events);
+    void unwatch(int fd);  // a call to ready() may still be running on the engine's thread
+
+    using TimerId = std::uint64_t;
+    TimerId after(std::chrono::nanoseconds delay, std::function<void()> call);
+    void cancel(TimerId id);
+    void post(std::function<void()> call);  // run on the engine's thread soon
+
+private:
+    Engine() = default;
+};
+
+}  // namespace fabric::carrier

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A link moves the packets of one connection between two processes. What it runs over is its own matter (TCP now).
+#pragma once
+
+#include <sys/socket.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "rc/endpoint.hpp"
+
+namespace fabric::carrier {
+
+// Takes the RC packets of a link: a queue pair. Calls come from whichever thread drives the link, never two at the same time for
+// receiving, never two at the same time for sending; the implementation takes its own (queue pair) lock.
+class PacketHandler {
+public:
+    virtual ~PacketHandler() = default;
+    virtual rc::Endpoint::Begin begin(const wire::Header& header, std::size_t payload_bytes) = 0;
+    virtual void end(bool placed) = 0;
+    virtual bool next_packet(rc::OutPacket& out) = 0;
+    virtual void link_lost() = 0;
+};
+
+// Takes the management datagrams (to QP 1) of a link and its end: the connection manager.
+class ControlHandler {
+public:
+    virtual ~ControlHandler() = default;
+    virtual void connected() = 0;                            // an outgoing link is up
+    virtual void datagram(std::span<const std::byte> mad) = 0;  // 256 bytes, as received
+    virtual void lost(int error) = 0;                        // errno; ECONNREFUSED before connected(): nobody listens;
+                                                             // 0: the peer closed in order. Called once, last.
+};
+
+// Lock order: link -> queue pair -> SRQ -> CQ -> channel. A handler never calls back into a link while it holds a lock that its own
+// begin/next_packet take.
+class Link {
+public:
+    virtual ~Link() = default;
+
+    virtual void set_control(std::shared_ptr<ControlHandler> handler) = 0;
+    // Binds the queue pair. Packets that arrive before are kept (the link stops reading). nullptr detaches: when this returns, no
+    // call into the old handler is running or will come.
+    virtual void set_packets(std::shared_ptr<PacketHandler> handler) = 0;
+
+    // Queues a management datagram; it goes out before the next packet.
+    virtual void send_datagram(std::span<const std::byte> mad) = 0;
+    // There may be packets to send: sends what the carrier takes now, the engine sends the rest. Any thread, no lock held.
+    virtual void kick() = 0;
+    // The region is about to go: nothing this link has in flight may refer to it afterwards.
+    virtual void release(const memory::Region* region) = 0;
+    // Sends what is queued, then closes. No handler is called after this returns.
+    virtual void close() = 0;
+
+    virtual sockaddr_storage local_address() const = 0;
+    virtual sockaddr_storage peer_address() const = 0;
+    virtual std::uint64_t id() const = 0;  // for the trace
+};
+
+// A listening port. Destroying it stops listening at once; the port can be taken again at once.
+class Listener {
+public:
+    virtual ~Listener() = default;
+    virtual sockaddr_storage address() const = 0;  // with the port really bound
+};
+
+// All are thread-safe and start the engine on first use.
+// The handler's connected() or lost() tells the outcome. 0 or an errno that is known at once.
+int connect(const sockaddr_storage& source, const sockaddr_storage& destination, std::shared_ptr<ControlHandler> handler,
+            std::shared_ptr<Link>* link);
+// on_link is called on the engine's thread for each incoming link, before anything is read from it.
+int listen(const sockaddr_storage& address, int backlog, std::function<void(std::shared_ptr<Link>)> on_link,
+           std::unique_ptr<Listener>* listener);
+// Passes every link's locks once, so that no one still uses what was found in the memory table before; and releases the region.
+void release_everywhere(const memory::Region* region);
+
+}  // namespace fabric::carrier

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The table of all registrations of this process.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "memory/region.hpp"
+
+namespace fabric::memory {
+
+// Thread-safe. find() is lock-free and O(1); it is on the path of every packet.
+// Removing: after retire() no find() gives the region any more; the caller then waits until nobody who found it before
+// still uses it (every user holds the lock of its queue pair or link, so passing once through those locks is enough),
+// and calls free(). That protocol lives in verbs::deregister.
+class Table {
+public:
+    static Table& instance();
+
+    // Registers [base, base + length). O(1) in length (number of mappings at worst).
+    // errno values: EINVAL (length 0, wrap, bad access combination: REMOTE_WRITE or REMOTE_ATOMIC without LOCAL_WRITE),
+    // EFAULT (a page of the range is not mapped, or not writable though LOCAL_WRITE is asked for), ENOMEM.
+    // On success 0 and *region.
+    int add(const ibv_pd* pd, void* base, std::uint64_t length, std::uint64_t iova, unsigned access, Region** region);
+
+    void retire(Region* region);
+    void free(Region* region);
+
+    // The segment of [address, address + length) if `key` is registered in `pd`, covers the range and grants all bits of
+    // `access` (0: local read). Length 0 needs no valid key by the InfiniBand rules; callers do not ask then.
+    std::optional<Segment> find(std::uint32_t key, const ibv_pd* pd, std::uint64_t address, std::uint64_t length,
+                                unsigned access) const;
+
+    std::size_t regions_of(const ibv_pd* pd) const;  // for EBUSY in ibv_dealloc_pd
+};
+
+}  // namespace fabric::memory
