@@ -21,6 +21,10 @@ using Target = std::span<const Segment>;
 // False if the memory is gone (unmapped by the program although registered): the access failed.
 bool copy(Target target, std::size_t offset, std::span<const std::byte> bytes);
 
+// Copies bytes out of a source, checked and word-atomic in the same way. For small payloads that are batched in a buffer; a large
+// one is better given to the kernel as an iovec, which reports vanished memory itself (EFAULT).
+bool fetch(Target source, std::size_t offset, std::span<std::byte> out);
+
 // For receiving straight into memory: fills `out` with the iovecs of [offset, end) of the target, returns how many.
 // The receiver then reports what arrived by arrived().
 std::size_t window(Target target, std::size_t offset, std::span<iovec> out);

@@ -31,6 +31,9 @@ public:
     std::optional<Segment> find(std::uint32_t key, const ibv_pd* pd, std::uint64_t address, std::uint64_t length,
                                 unsigned access) const;
 
+    // The whole region of `key`, under the same conditions but for the range.
+    std::optional<Segment> find_region(std::uint32_t key, const ibv_pd* pd, unsigned access) const;
+
     std::size_t regions_of(const ibv_pd* pd) const;  // for EBUSY in ibv_dealloc_pd
 };
 

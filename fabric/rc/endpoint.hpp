@@ -148,7 +148,9 @@ public:
     void link_lost();
 
     // --- time ---
-    std::optional<TimePoint> deadline() const;  // when on_time() wants to be called (RNR wait)
+    // When on_time() wants to be called: end of an RNR wait, or an acknowledgement that nobody asked for but that is due soon. May
+    // change with every begin(), end(), next_packet() and on_time(); after on_time() there may be packets to send.
+    std::optional<TimePoint> deadline() const;
     void on_time(TimePoint now);
     void set_now(TimePoint now);                // the clock, as far as this class knows; call before next_packet() and begin()
 
