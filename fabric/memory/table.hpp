@@ -2,13 +2,23 @@
 // The table of all registrations of this process.
 #pragma once
 
+#include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 
 #include "memory/region.hpp"
 
 namespace fabric::memory {
 
+// Registrations a process can hold at the same time.
+inline constexpr std::uint32_t kMaxRegions = (1U << 20) - 1;
+
+// A key is the number of a slot (upper 24 bits) and how often that slot was used before (low byte). A freed slot waits behind many
+// others before it is used again, so that a stale key meets a new region only after some 2^18 registrations.
+//
 // Thread-safe. find() is lock-free and O(1); it is on the path of every packet.
 // Removing: after retire() no find() gives the region any more; the caller then waits until nobody who found it before
 // still uses it (every user holds the lock of its queue pair or link, so passing once through those locks is enough),
@@ -35,6 +45,30 @@ public:
     std::optional<Segment> find_region(std::uint32_t key, const ibv_pd* pd, unsigned access) const;
 
     std::size_t regions_of(const ibv_pd* pd) const;  // for EBUSY in ibv_dealloc_pd
+
+private:
+    struct Slot {
+        std::atomic<Region*> region{nullptr};
+        std::uint32_t next_free = 0;
+        std::uint8_t uses = 0;
+    };
+    static constexpr std::uint32_t kChunkSlots = 512;
+    using Chunk = std::array<Slot, kChunkSlots>;
+
+    constexpr Table() = default;
+    Slot* slot(std::uint32_t index) const;
+    const Region* lookup(std::uint32_t key, const ibv_pd* pd, unsigned access) const;
+    std::uint32_t take_index();
+    std::uint32_t take_fresh_index();
+    void return_index(std::uint32_t index);
+    int insert(Region* region);
+
+    std::array<std::atomic<Chunk*>, (kMaxRegions + 1) / kChunkSlots> chunks_{};
+    mutable std::mutex mutex_;        // of everything below, and of all changes
+    std::uint32_t fresh_ = 1;         // slots from here on were never used; 0 names no slot
+    std::uint32_t free_first_ = 0;    // queue of freed slots: oldest
+    std::uint32_t free_last_ = 0;     // and youngest
+    std::uint32_t free_count_ = 0;
 };
 
 }  // namespace fabric::memory

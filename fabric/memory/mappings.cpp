@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "memory/mappings.hpp"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+
+#include "memory/maps_reader.hpp"
+#include "memory/pages.hpp"
+
+namespace fabric::memory {
+
+namespace {
+
+// Where /proc is not mounted: MS_ASYNC starts no output, but the kernel walks the range and reports
+// holes. Permissions stay unknown.
+int check_holes(std::uintptr_t base, std::uint64_t length) {
+    const PageRange pages = pages_of(base, length);
+    return ::msync(pages.begin, pages.length, MS_ASYNC) == 0 ? 0 : EFAULT;
+}
+
+}  // namespace
+
+int check_mapped(const void* base, std::uint64_t length, bool writable) {
+    std::uint64_t at = reinterpret_cast<std::uintptr_t>(base);
+    const std::uint64_t end = at + length;
+    MapsReader maps;
+    if (!maps.opened()) {
+        return check_holes(at, length);
+    }
+    while (at < end) {
+        const auto mapping = maps.next();
+        if (!mapping || mapping->begin > at) {
+            return EFAULT;
+        }
+        if (mapping->end <= at) {
+            continue;
+        }
+        if (!mapping->readable || (writable && !mapping->writable)) {
+            return EFAULT;
+        }
+        at = mapping->end;
+    }
+    return 0;
+}
+
+}  // namespace fabric::memory

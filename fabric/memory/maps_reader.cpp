@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "memory/maps_reader.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+
+namespace fabric::memory {
+
+std::optional<Mapping> parse_mapping(std::string_view line) {
+    Mapping mapping;
+    const char* const end = line.data() + line.size();
+    const auto first = std::from_chars(line.data(), end, mapping.begin, 16);
+    if (first.ec != std::errc{} || first.ptr == end || *first.ptr != '-') {
+        return std::nullopt;
+    }
+    const auto second = std::from_chars(first.ptr + 1, end, mapping.end, 16);
+    if (second.ec != std::errc{} || end - second.ptr < 3 || *second.ptr != ' ') {
+        return std::nullopt;
+    }
+    mapping.readable = second.ptr[1] == 'r';
+    mapping.writable = second.ptr[2] == 'w';
+    return mapping;
+}
+
+MapsReader::MapsReader() : fd_(::open("/proc/self/maps", O_RDONLY | O_CLOEXEC)) {}
+
+MapsReader::~MapsReader() {
+    if (opened()) {
+        ::close(fd_);
+    }
+}
+
+// Moves the unread rest to the front and reads more behind it.
+bool MapsReader::fill() {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+    ssize_t got = -1;
+    do {
+        got = ::read(fd_, buffer_.data() + end_, buffer_.size() - end_);
+    } while (got < 0 && errno == EINTR);
+    if (got > 0) {
+        end_ += static_cast<std::size_t>(got);
+    }
+    return got > 0;
+}
+
+std::optional<std::string_view> MapsReader::line() {
+    for (;;) {
+        const std::string_view unread(buffer_.data() + begin_, end_ - begin_);
+        const std::size_t length = unread.find('\n');
+        if (length != std::string_view::npos) {
+            begin_ += length + 1;
+            return unread.substr(0, length);
+        }
+        if (!fill()) {
+            return std::nullopt;
+        }
+    }
+}
+
+std::optional<Mapping> MapsReader::next() {
+    const auto text = opened() ? line() : std::nullopt;
+    return text ? parse_mapping(*text) : std::nullopt;
+}
+
+}  // namespace fabric::memory

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "memory/placement.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "memory/pages.hpp"
+#include "memory/probe.hpp"
+#include "memory/words.hpp"
+
+namespace fabric::memory {
+
+namespace {
+
+constexpr std::uint8_t kPersistent = 2;
+
+// Calls use(piece of the segment, offset in the whole) for each segment's share of [offset, offset
+// + length). False as soon as one call gives false.
+template <typename Use>
+bool each_piece(Target target, std::size_t offset, std::size_t length, Use use) {
+    std::size_t done = 0;
+    for (const Segment& segment : target) {
+        if (offset >= segment.length) {
+            offset -= segment.length;
+            continue;
+        }
+        const std::size_t piece = std::min(segment.length - offset, length - done);
+        if (piece == 0) {
+            break;
+        }
+        if (!use(std::span(segment.address + offset, piece), done, segment.region != nullptr)) {
+            return false;
+        }
+        done += piece;
+        offset = 0;
+    }
+    return true;
+}
+
+std::uint64_t* word_of(const Segment& segment) {
+    return reinterpret_cast<std::uint64_t*>(segment.address);
+}
+
+}  // namespace
+
+bool copy(Target target, std::size_t offset, std::span<const std::byte> bytes) {
+    return each_piece(target, offset, bytes.size(),
+                      [bytes](std::span<std::byte> piece, std::size_t at, bool registered) {
+                          if (registered && !writable(piece.data(), piece.size())) {
+                              return false;
+                          }
+                          store_words(piece.data(), bytes.data() + at, piece.size());
+                          return true;
+                      });
+}
+
+bool fetch(Target source, std::size_t offset, std::span<std::byte> out) {
+    return each_piece(source, offset, out.size(),
+                      [out](std::span<const std::byte> piece, std::size_t at, bool registered) {
+                          if (registered && !readable(piece.data(), piece.size())) {
+                              return false;
+                          }
+                          load_words(out.data() + at, piece.data(), piece.size());
+                          return true;
+                      });
+}
+
+std::size_t window(Target target, std::size_t offset, std::span<iovec> out) {
+    std::size_t count = 0;
+    for (const Segment& segment : target) {
+        if (count == out.size()) {
+            break;
+        }
+        if (offset >= segment.length) {
+            offset -= segment.length;
+            continue;
+        }
+        out[count++] = {segment.address + offset, segment.length - offset};
+        offset = 0;
+    }
+    return count;
+}
+
+// The kernel wrote these bytes. They must not be seen later than a completion or a response that
+// tells of them.
+void arrived(Target /*target*/, std::size_t /*offset*/, std::size_t /*bytes*/) {
+    std::atomic_thread_fence(std::memory_order_release);
+}
+
+bool compare_swap(const Segment& word, std::uint64_t compare, std::uint64_t swap,
+                  std::uint64_t* original) {
+    if (!writable(word.address, sizeof(std::uint64_t))) {
+        return false;
+    }
+    *original = compare;
+    __atomic_compare_exchange_n(word_of(word), original, swap, false, __ATOMIC_SEQ_CST,
+                                __ATOMIC_SEQ_CST);
+    return true;
+}
+
+bool fetch_add(const Segment& word, std::uint64_t add, std::uint64_t* original) {
+    if (!writable(word.address, sizeof(std::uint64_t))) {
+        return false;
+    }
+    *original = __atomic_fetch_add(word_of(word), add, __ATOMIC_SEQ_CST);
+    return true;
+}
+
+bool atomic_write(const Segment& word, std::span<const std::byte, 8> value) {
+    if (!writable(word.address, value.size())) {
+        return false;
+    }
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, value.data(), sizeof bits);
+    __atomic_store_n(word_of(word), bits, __ATOMIC_SEQ_CST);
+    return true;
+}
+
+// msync makes the pages of a shared file mapping durable, with or without DAX; the kernel passes
+// over memory without a file, and fails if a page of the range is no longer mapped or the storage
+// reports an error.
+bool flush(const Segment& range, std::uint8_t type) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if ((type & kPersistent) == 0 || range.length == 0) {
+        return true;
+    }
+    const PageRange pages = pages_of(reinterpret_cast<std::uintptr_t>(range.address), range.length);
+    return ::msync(pages.begin, pages.length, MS_SYNC) == 0;
+}
+
+}  // namespace fabric::memory
