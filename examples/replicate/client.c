@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Replicates a file into a server's memory: writes in pieces, a flush behind each batch of them,
+ * and at the end, when all is durable, an atomic write of the commit word. The server's program
+ * takes no part in moving the data.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common.h"
+#include "source.h"
+#include "timing.h"
+
+enum {
+    PIECE = 64 * 1024, /* bytes of one rpma_write() */
+    BATCH = 8 * PIECE, /* bytes before a flush */
+    IN_FLIGHT = 2,     /* batches: one on its way while the next is read from disk */
+    QUEUE = IN_FLIGHT * (8 + 1) +
+            4, /* their writes and flushes; a commit, its flush, a message and its answer */
+};
+
+struct replication {
+    struct source source;
+    char* buffer;
+    struct rpma_mr_local* buffer_mr;
+    struct rpma_conn* conn;
+    struct rpma_mr_remote* data;
+    struct rpma_mr_remote* commit;
+    bool direct;                /* the server's adapter writes into the persistence domain */
+    enum rpma_flush_type flush; /* what a flush can promise there */
+    double started[IN_FLIGHT];
+    double* latency; /* of each flush, in seconds */
+};
+
+static int allocate(struct replication* r) {
+    r->buffer = malloc((size_t)IN_FLIGHT * BATCH);
+    r->latency = calloc(r->source.size / BATCH + 1, sizeof(double));
+    return r->buffer && r->latency ? 0 : fail("buffers", strerror(ENOMEM));
+}
+
+static int connect_to(struct rpma_peer* peer, const char* address, const char* port,
+                      struct replication* r) {
+    struct rpma_conn_cfg* cfg = NULL;
+    struct rpma_conn_req* req = NULL;
+    int ret = rpma_mr_reg(peer, r->buffer, (size_t)IN_FLIGHT * BATCH, RPMA_MR_USAGE_WRITE_SRC,
+                          &r->buffer_mr);
+    if (ret == 0)
+        ret = rpma_conn_cfg_new(&cfg);
+    if (ret == 0)
+        ret = rpma_conn_cfg_set_sq_size(cfg, QUEUE);
+    if (ret == 0)
+        ret = rpma_conn_cfg_set_cq_size(
+            cfg, QUEUE + 1); /* when all fails, each request makes a completion */
+    if (ret == 0)
+        ret = rpma_conn_req_new(peer, address, port, cfg, &req);
+    if (ret == 0)
+        ret = rpma_conn_req_connect(&req, NULL, &r->conn);
+    rpma_conn_cfg_delete(&cfg);
+    return ret ? fail_rpma(address, ret)
+               : wait_event(r->conn, RPMA_CONN_ESTABLISHED, SETUP_TIMEOUT_MS);
+}
+
+static int read_offer(struct replication* r) {
+    struct rpma_conn_private_data pdata;
+    struct rpma_peer_cfg* cfg = NULL;
+    size_t room = 0;
+    int ret = rpma_conn_get_private_data(r->conn, &pdata);
+    if (ret)
+        return fail_rpma("private data", ret);
+    const struct offer* offer = pdata.ptr;
+    if (pdata.len < sizeof(*offer) || memcmp(offer->magic, OFFER_MAGIC, sizeof(offer->magic)))
+        return fail("server", "speaks another protocol");
+    if (!(ret = rpma_peer_cfg_from_descriptor(offer->peer_cfg, sizeof(offer->peer_cfg), &cfg)) &&
+        !(ret = rpma_peer_cfg_get_direct_write_to_pmem(cfg, &r->direct)) &&
+        !(ret = rpma_conn_apply_remote_peer_cfg(r->conn, cfg)) &&
+        !(ret = rpma_mr_remote_from_descriptor(offer->data, sizeof(offer->data), &r->data)) &&
+        !(ret = rpma_mr_remote_from_descriptor(offer->commit, sizeof(offer->commit), &r->commit)))
+        ret = rpma_mr_remote_get_size(r->data, &room);
+    rpma_peer_cfg_delete(&cfg);
+    if (ret)
+        return fail_rpma("the server's descriptors", ret);
+    r->flush = r->direct ? RPMA_FLUSH_TYPE_PERSISTENT : RPMA_FLUSH_TYPE_VISIBILITY;
+    return r->source.size <= room ? 0 : fail("the target is too small", "the file is larger");
+}
+
+static int wait_done(struct replication* r) {
+    struct ibv_wc wc;
+    int ret = wait_completion(r->conn, &wc, IO_TIMEOUT_MS);
+    return ret == 1 ? fail("server", "has closed the connection") : ret;
+}
+
+static int post_batch(struct replication* r, size_t slot, size_t offset) {
+    size_t length = r->source.size - offset < BATCH ? r->source.size - offset : BATCH;
+    size_t from = slot * BATCH;
+    int ret = 0;
+    if (read_source(&r->source, r->buffer + from, offset, length))
+        return -1;
+    for (size_t at = 0; ret == 0 && at < length; at += PIECE)
+        ret =
+            rpma_write(r->conn, r->data, offset + at, r->buffer_mr, from + at,
+                       length - at < PIECE ? length - at : PIECE, RPMA_F_COMPLETION_ON_ERROR, NULL);
+    r->started[slot] = now();
+    if (ret == 0)
+        ret =
+            rpma_flush(r->conn, r->data, offset, length, r->flush, RPMA_F_COMPLETION_ALWAYS, NULL);
+    return ret ? fail_rpma("posting", ret) : 0;
+}
+
+static int copy(struct replication* r) {
+    size_t batches = (r->source.size - 1) / BATCH + 1;
+    for (size_t next = 0; next < batches + IN_FLIGHT; next++) {
+        size_t slot = next % IN_FLIGHT;
+        if (next >= IN_FLIGHT &&
+            next - IN_FLIGHT < batches) { /* the slot's last flush: its buffer is free again then */
+            if (wait_done(r))
+                return -1;
+            r->latency[next - IN_FLIGHT] = now() - r->started[slot];
+        }
+        if (next < batches && post_batch(r, slot, next * BATCH))
+            return -1;
+        if (next < batches && isatty(STDERR_FILENO))
+            fprintf(stderr, "\r%3zu %%%s", (next + 1) * 100 / batches,
+                    next + 1 == batches ? "\n" : "");
+    }
+    return 0;
+}
+
+/* Where flushes only make visible, the server's CPU makes durable, when asked: an empty message, an
+ * empty answer. */
+static int make_durable(struct replication* r) {
+    if (r->direct)
+        return 0;
+    int ret = rpma_recv(r->conn, NULL, 0, 0, NULL);
+    if (ret == 0)
+        ret = rpma_send(r->conn, NULL, 0, 0, RPMA_F_COMPLETION_ALWAYS, NULL);
+    if (ret)
+        return fail_rpma("asking for a sync", ret);
+    return wait_done(r) || wait_done(r) ? -1 : 0; /* of message and answer, in either order */
+}
+
+/* Only after the data is durable: the word must never say more than what would be found after a
+ * power failure. */
+static int commit(struct replication* r) {
+    uint64_t word = r->source.size;
+    int ret = rpma_atomic_write(r->conn, r->commit, 0, (const char*)&word,
+                                RPMA_F_COMPLETION_ON_ERROR, NULL);
+    if (ret == 0)
+        ret = rpma_flush(r->conn, r->commit, 0, sizeof(word), r->flush, RPMA_F_COMPLETION_ALWAYS,
+                         NULL);
+    if (ret)
+        return fail_rpma("commit", ret);
+    return wait_done(r) ? -1 : make_durable(r);
+}
+
+static void report(struct replication* r, double copied, double total) {
+    size_t flushes = (r->source.size - 1) / BATCH + 1;
+    printf("replicated %zu bytes in %.3f s, %.0f MB/s; with the commit %.3f s\n", r->source.size,
+           copied, (double)r->source.size / copied / 1e6, total);
+    printf("flush latency, each behind up to %d KiB of writes: median %.0f us, 99 %% %.0f us\n",
+           BATCH / 1024, percentile(r->latency, flushes, 50) * 1e6,
+           percentile(r->latency, flushes, 99) * 1e6);
+    puts(r->direct ? "durable: flushed to the persistence domain that the server has declared"
+                   : "durable: the server has written it back (flushes alone would only have made "
+                     "it visible)");
+}
+
+int main(int argc, char* argv[]) {
+    struct replication r = {.conn = NULL};
+    if (argc != 4)
+        return fputs("usage: replicate-client ADDRESS PORT FILE\n", stderr), 2;
+    struct rpma_peer* peer = open_source(argv[3], &r.source) || allocate(&r)
+                                 ? NULL
+                                 : open_peer(argv[1], RPMA_UTIL_IBV_CONTEXT_REMOTE);
+    if (!peer || connect_to(peer, argv[1], argv[2], &r) || read_offer(&r))
+        return 1;
+    double begin = now();
+    if (copy(&r))
+        return 1;
+    double copied = now() - begin;
+    if (make_durable(&r) || commit(&r))
+        return 1;
+    report(&r, copied, now() - begin);
+
+    int ret = rpma_conn_disconnect(r.conn);
+    if (ret == 0)
+        ret = wait_event(r.conn, RPMA_CONN_CLOSED, SETUP_TIMEOUT_MS);
+    rpma_conn_delete(&r.conn);
+    rpma_mr_remote_delete(&r.data);
+    rpma_mr_remote_delete(&r.commit);
+    rpma_mr_dereg(&r.buffer_mr);
+    rpma_peer_delete(&peer);
+    free(r.latency);
+    free(r.buffer);
+    close(r.source.fd);
+    return ret ? 1 : 0;
+}
