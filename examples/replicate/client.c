@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Replicates a file into a server's memory: writes in pieces, a flush behind each batch of them,
- * and at the end, when all is durable, an atomic write of the commit word. The server's program
- * takes no part in moving the data.
+ * and when all is durable, an atomic write of the commit word. The server's CPU does not move the
+ * data.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,8 +18,7 @@ enum {
     PIECE = 64 * 1024, /* bytes of one rpma_write() */
     BATCH = 8 * PIECE, /* bytes before a flush */
     IN_FLIGHT = 2,     /* batches: one on its way while the next is read from disk */
-    QUEUE = IN_FLIGHT * (8 + 1) +
-            4, /* their writes and flushes; a commit, its flush, a message and its answer */
+    QUEUE = 24, /* their writes and flushes, 18 at most; else a commit, its flush, a message */
 };
 
 struct replication {
@@ -52,8 +51,7 @@ static int connect_to(struct rpma_peer* peer, const char* address, const char* p
     if (ret == 0)
         ret = rpma_conn_cfg_set_sq_size(cfg, QUEUE);
     if (ret == 0)
-        ret = rpma_conn_cfg_set_cq_size(
-            cfg, QUEUE + 1); /* when all fails, each request makes a completion */
+        ret = rpma_conn_cfg_set_cq_size(cfg, QUEUE + 1); /* if all fail, each makes an entry */
     if (ret == 0)
         ret = rpma_conn_req_new(peer, address, port, cfg, &req);
     if (ret == 0)
@@ -71,7 +69,7 @@ static int read_offer(struct replication* r) {
     if (ret)
         return fail_rpma("private data", ret);
     const struct offer* offer = pdata.ptr;
-    if (pdata.len < sizeof(*offer) || memcmp(offer->magic, OFFER_MAGIC, sizeof(offer->magic)))
+    if (pdata.len < sizeof(*offer) || memcmp(offer->magic, OFFER_MAGIC, sizeof(offer->magic)) != 0)
         return fail("server", "speaks another protocol");
     if (!(ret = rpma_peer_cfg_from_descriptor(offer->peer_cfg, sizeof(offer->peer_cfg), &cfg)) &&
         !(ret = rpma_peer_cfg_get_direct_write_to_pmem(cfg, &r->direct)) &&
@@ -92,16 +90,19 @@ static int wait_done(struct replication* r) {
     return ret == 1 ? fail("server", "has closed the connection") : ret;
 }
 
+static size_t min(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
 static int post_batch(struct replication* r, size_t slot, size_t offset) {
-    size_t length = r->source.size - offset < BATCH ? r->source.size - offset : BATCH;
+    size_t length = min(r->source.size - offset, BATCH);
     size_t from = slot * BATCH;
     int ret = 0;
     if (read_source(&r->source, r->buffer + from, offset, length))
         return -1;
     for (size_t at = 0; ret == 0 && at < length; at += PIECE)
-        ret =
-            rpma_write(r->conn, r->data, offset + at, r->buffer_mr, from + at,
-                       length - at < PIECE ? length - at : PIECE, RPMA_F_COMPLETION_ON_ERROR, NULL);
+        ret = rpma_write(r->conn, r->data, offset + at, r->buffer_mr, from + at,
+                         min(length - at, PIECE), RPMA_F_COMPLETION_ON_ERROR, NULL);
     r->started[slot] = now();
     if (ret == 0)
         ret =
@@ -113,23 +114,21 @@ static int copy(struct replication* r) {
     size_t batches = (r->source.size - 1) / BATCH + 1;
     for (size_t next = 0; next < batches + IN_FLIGHT; next++) {
         size_t slot = next % IN_FLIGHT;
-        if (next >= IN_FLIGHT &&
-            next - IN_FLIGHT < batches) { /* the slot's last flush: its buffer is free again then */
-            if (wait_done(r))
+        if (next >= IN_FLIGHT && next - IN_FLIGHT < batches) {
+            if (wait_done(r)) /* for the slot's flush: its part of the buffer is free again */
                 return -1;
             r->latency[next - IN_FLIGHT] = now() - r->started[slot];
         }
         if (next < batches && post_batch(r, slot, next * BATCH))
             return -1;
         if (next < batches && isatty(STDERR_FILENO))
-            fprintf(stderr, "\r%3zu %%%s", (next + 1) * 100 / batches,
-                    next + 1 == batches ? "\n" : "");
+            fprintf(stderr, "\r%3zu %%%s", (next + 1) * 100 / batches, &"\n"[next + 1 < batches]);
     }
     return 0;
 }
 
-/* Where flushes only make visible, the server's CPU makes durable, when asked: an empty message, an
- * empty answer. */
+/* Where a flush only makes visible, the server's CPU makes durable: asked for by an empty message,
+ * confirmed by an empty answer. */
 static int make_durable(struct replication* r) {
     if (r->direct)
         return 0;
@@ -138,56 +137,60 @@ static int make_durable(struct replication* r) {
         ret = rpma_send(r->conn, NULL, 0, 0, RPMA_F_COMPLETION_ALWAYS, NULL);
     if (ret)
         return fail_rpma("asking for a sync", ret);
-    return wait_done(r) || wait_done(r) ? -1 : 0; /* of message and answer, in either order */
+    for (int i = 0; ret == 0 && i < 2; i++) /* of message and answer, in either order */
+        ret = wait_done(r);
+    return ret;
 }
 
-/* Only after the data is durable: the word must never say more than what would be found after a
- * power failure. */
+/* Only when the data is durable: the word must not claim what a power failure would take away. */
 static int commit(struct replication* r) {
     uint64_t word = r->source.size;
-    int ret = rpma_atomic_write(r->conn, r->commit, 0, (const char*)&word,
-                                RPMA_F_COMPLETION_ON_ERROR, NULL);
+    const char* from = (const char*)&word;
+    int ret = rpma_atomic_write(r->conn, r->commit, 0, from, RPMA_F_COMPLETION_ON_ERROR, NULL);
     if (ret == 0)
-        ret = rpma_flush(r->conn, r->commit, 0, sizeof(word), r->flush, RPMA_F_COMPLETION_ALWAYS,
-                         NULL);
+        ret = rpma_flush(r->conn, r->commit, 0, 8, r->flush, RPMA_F_COMPLETION_ALWAYS, NULL);
     if (ret)
         return fail_rpma("commit", ret);
     return wait_done(r) ? -1 : make_durable(r);
 }
 
 static void report(struct replication* r, double copied, double total) {
-    size_t flushes = (r->source.size - 1) / BATCH + 1;
-    printf("replicated %zu bytes in %.3f s, %.0f MB/s; with the commit %.3f s\n", r->source.size,
-           copied, (double)r->source.size / copied / 1e6, total);
+    size_t size = r->source.size;
+    double median = percentile(r->latency, (size - 1) / BATCH + 1, 50);
+    double high = percentile(r->latency, (size - 1) / BATCH + 1, 99);
+    printf("replicated %zu bytes in %.3f s, %.0f MB/s; with the commit %.3f s\n", size, copied,
+           (double)size / copied / 1e6, total);
     printf("flush latency, each behind up to %d KiB of writes: median %.0f us, 99 %% %.0f us\n",
-           BATCH / 1024, percentile(r->latency, flushes, 50) * 1e6,
-           percentile(r->latency, flushes, 99) * 1e6);
+           BATCH / 1024, median * 1e6, high * 1e6);
     puts(r->direct ? "durable: flushed to the persistence domain that the server has declared"
-                   : "durable: the server has written it back (flushes alone would only have made "
-                     "it visible)");
+                   : "durable: written back by the server (a flush alone only makes visible)");
+}
+
+static int replicate(struct replication* r) {
+    double begin = now();
+    if (copy(r))
+        return -1;
+    double copied = now() - begin;
+    if (make_durable(r) || commit(r))
+        return -1;
+    report(r, copied, now() - begin);
+    int ret = rpma_conn_disconnect(r->conn);
+    return ret ? fail_rpma("disconnecting", ret)
+               : wait_event(r->conn, RPMA_CONN_CLOSED, SETUP_TIMEOUT_MS);
 }
 
 int main(int argc, char* argv[]) {
-    struct replication r = {.conn = NULL};
-    if (argc != 4)
-        return fputs("usage: replicate-client ADDRESS PORT FILE\n", stderr), 2;
-    struct rpma_peer* peer = open_source(argv[3], &r.source) || allocate(&r)
-                                 ? NULL
-                                 : open_peer(argv[1], RPMA_UTIL_IBV_CONTEXT_REMOTE);
-    if (!peer || connect_to(peer, argv[1], argv[2], &r) || read_offer(&r))
-        return 1;
-    double begin = now();
-    if (copy(&r))
-        return 1;
-    double copied = now() - begin;
-    if (make_durable(&r) || commit(&r))
-        return 1;
-    report(&r, copied, now() - begin);
+    struct replication r = {.source.fd = -1};
+    struct rpma_peer* peer = NULL;
+    if (argc != 4) {
+        fputs("usage: replicate-client ADDRESS PORT FILE\n", stderr);
+        return 2;
+    }
+    int ret = open_source(argv[3], &r.source) || allocate(&r) ||
+              (peer = open_peer(argv[1], RPMA_UTIL_IBV_CONTEXT_REMOTE)) == NULL ||
+              connect_to(peer, argv[1], argv[2], &r) || read_offer(&r) || replicate(&r);
 
-    int ret = rpma_conn_disconnect(r.conn);
-    if (ret == 0)
-        ret = wait_event(r.conn, RPMA_CONN_CLOSED, SETUP_TIMEOUT_MS);
-    rpma_conn_delete(&r.conn);
+    rpma_conn_delete(&r.conn); /* each of these accepts what was never made */
     rpma_mr_remote_delete(&r.data);
     rpma_mr_remote_delete(&r.commit);
     rpma_mr_dereg(&r.buffer_mr);

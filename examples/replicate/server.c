@@ -19,31 +19,35 @@ static const char usage[] =
     "  FILE            the replica, a file or device DAX; FILE.commit is made beside it\n"
     "  SIZE            bytes; FILE is created or grown to it (default: as large as it is)\n"
     "  --direct-write  what the adapter writes reaches the persistence domain without the CPU\n"
-    "                  (persistent memory, and DDIO off or CPU caches protected: see "
-    "rpma_peer_cfg)\n";
+    "                  (persistent memory, and either DDIO off or CPU caches protected)\n";
 
 static int make_offer(const struct target* data, const struct target* commit, bool direct,
                       struct offer* offer) {
     struct rpma_peer_cfg* config = NULL;
-    size_t cfg_size, mr_size;
-    int ret = rpma_peer_cfg_new(&config);
-    if (ret)
-        return fail_rpma("peer configuration", ret);
+    size_t cfg_size = 0;
+    size_t mr_size = 0;
     memset(offer, 0, sizeof(*offer));
     memcpy(offer->magic, OFFER_MAGIC, sizeof(offer->magic));
-    if (!(ret = rpma_peer_cfg_set_direct_write_to_pmem(config, direct)) &&
-        !(ret = rpma_peer_cfg_get_descriptor_size(config, &cfg_size)) &&
-        !(ret = rpma_mr_get_descriptor_size(data->mr, &mr_size)) &&
-        cfg_size <= sizeof(offer->peer_cfg) && mr_size <= sizeof(offer->data) &&
-        !(ret = rpma_peer_cfg_get_descriptor(config, offer->peer_cfg)) &&
-        !(ret = rpma_mr_get_descriptor(data->mr, offer->data)))
+    int ret = rpma_peer_cfg_new(&config);
+    if (ret == 0)
+        ret = rpma_peer_cfg_set_direct_write_to_pmem(config, direct);
+    if (ret == 0)
+        ret = rpma_peer_cfg_get_descriptor_size(config, &cfg_size);
+    if (ret == 0)
+        ret = rpma_mr_get_descriptor_size(data->mr, &mr_size);
+    if (ret == 0 && (cfg_size > sizeof(offer->peer_cfg) || mr_size > sizeof(offer->data)))
+        ret = RPMA_E_NOSUPP; /* a later library with longer descriptors */
+    if (ret == 0)
+        ret = rpma_peer_cfg_get_descriptor(config, offer->peer_cfg);
+    if (ret == 0)
+        ret = rpma_mr_get_descriptor(data->mr, offer->data);
+    if (ret == 0)
         ret = rpma_mr_get_descriptor(commit->mr, offer->commit);
     rpma_peer_cfg_delete(&config);
     return ret ? fail_rpma("descriptors", ret) : 0;
 }
 
-/* Each message asks that all that has been written so far be made durable; the empty answer says
- * that it is. */
+/* A message asks that all that was written so far be made durable; the answer says that it is. */
 static int answer_sync(struct rpma_conn* conn, const struct target* data,
                        const struct target* commit) {
     data->persist(data->address, data->size);
@@ -79,6 +83,8 @@ static int next_client(struct rpma_ep* ep, const struct target* data, const stru
     struct rpma_conn_req* req = NULL;
     struct rpma_conn* conn = NULL;
     int ret = rpma_ep_next_conn_req(ep, NULL, &req); /* sleeps until somebody connects */
+    if (ret == RPMA_E_INVAL)
+        return 0; /* an event that is no request, such as a client that gave up */
     if (ret)
         return fail_rpma("connection request", ret);
     begin(commit);
@@ -93,48 +99,56 @@ static int next_client(struct rpma_ep* ep, const struct target* data, const stru
     return 0;
 }
 
-static void announce(const char* file, const char* address, const char* port,
-                     const struct target* data) {
+static const char no_pmem[] =
+    "%s is not on persistent memory. What clients write there survives the end of this\n"
+    "process, but a power failure only after the sync that they ask for, and only if the file\n"
+    "system keeps its files on a device.\n";
+
+static void announce(char** args, const struct target* data) {
     if (data->granularity == PMEM2_GRANULARITY_PAGE)
-        printf(
-            "%s is not on persistent memory. What clients write survives the end of this process, "
-            "but a power\n"
-            "failure only after the sync that they ask this server for, and if the file system is "
-            "on a device.\n",
-            file);
-    printf("listening on %s port %s, %zu bytes\n", address, port, data->size);
-    fflush(stdout);
+        printf(no_pmem, args[2]);
+    printf("listening on %s port %s, %zu bytes\n", args[0], args[1], data->size);
+}
+
+static int run(struct rpma_peer* peer, char** args, off_t size, bool direct) {
+    struct target data = {.mr = NULL};
+    struct target commit = {.mr = NULL};
+    struct offer offer;
+    struct rpma_ep* ep = NULL;
+    char commit_path[PATH_MAX];
+    snprintf(commit_path, sizeof(commit_path), "%s" COMMIT_SUFFIX, args[2]);
+    int ret = open_target(peer, args[2], size, &data);
+    if (ret == 0)
+        ret = open_target(peer, commit_path, COMMIT_SIZE, &commit);
+    if (ret == 0 && direct && data.granularity == PMEM2_GRANULARITY_PAGE)
+        ret = fail(args[2], "--direct-write, but not on persistent memory");
+    if (ret == 0)
+        ret = make_offer(&data, &commit, direct, &offer);
+    if (ret == 0 && (ret = rpma_ep_listen(peer, args[0], args[1], &ep)) != 0)
+        fail_rpma("cannot listen (is the port taken?)", ret);
+    if (ret == 0)
+        announce(args, &data);
+    while (ret == 0)
+        ret = next_client(ep, &data, &commit, &offer);
+    rpma_ep_shutdown(&ep);
+    rpma_mr_dereg(&commit.mr);
+    rpma_mr_dereg(&data.mr);
+    return ret;
 }
 
 int main(int argc, char* argv[]) {
     bool direct = argc > 1 && strcmp(argv[1], "--direct-write") == 0;
-    char** args = argv + direct;
-    int count = argc - direct;
+    char** args = argv + 1 + direct;
+    int count = argc - 1 - direct;
     char* end = "";
-    off_t size = count == 5 ? strtoll(args[4], &end, 10) : 0;
-    if (count < 4 || count > 5 || *end != '\0' || size < 0) {
+    off_t size = count == 4 ? strtoll(args[3], &end, 10) : 0;
+    if (count < 3 || count > 4 || *end != '\0' || size < 0) {
         fputs(usage, stderr);
         return 2;
     }
-    char commit_path[PATH_MAX];
-    snprintf(commit_path, sizeof(commit_path), "%s" COMMIT_SUFFIX, args[3]);
-
-    struct target data, commit;
-    struct offer offer;
-    struct rpma_ep* ep = NULL;
-    struct rpma_peer* peer = open_peer(args[1], RPMA_UTIL_IBV_CONTEXT_LOCAL);
-    if (!peer || open_target(peer, args[3], size, &data) ||
-        open_target(peer, commit_path, COMMIT_SIZE, &commit))
-        return 1;
-    if (direct && data.granularity == PMEM2_GRANULARITY_PAGE)
-        return fail(args[3], "--direct-write, but not on persistent memory"), 1;
-    if (make_offer(&data, &commit, direct, &offer))
-        return 1;
-    int ret = rpma_ep_listen(peer, args[1], args[2], &ep);
-    if (ret)
-        return fail_rpma("cannot listen (is the port taken?)", ret), 1;
-    announce(args[3], args[1], args[2], &data);
-    while (next_client(ep, &data, &commit, &offer) == 0)
-        continue;
-    return 1; /* the kernel takes back what the process holds */
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    struct rpma_peer* peer = open_peer(args[0], RPMA_UTIL_IBV_CONTEXT_LOCAL);
+    int ret = peer ? run(peer, args, size, direct) : -1;
+    rpma_peer_delete(&peer);
+    return ret ? 1 : 0;
 }
