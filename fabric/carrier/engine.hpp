@@ -15,8 +15,10 @@ public:
     virtual void ready(std::uint32_t epoll_events) = 0;  // on the engine's thread
 };
 
-// Thread-safe. Started by the first call that needs it, never by a constructor of the library. A forked child has none and starts its
-// own on first use; what the parent had open is closed in the child.
+// Thread-safe. Started by the first call that needs it, never by a constructor of the library. A
+// forked child has none and starts its own on first use; what the parent had open is closed in the
+// child. Its own lock is a leaf: any function may be called with any other lock held, and no
+// callback runs under it.
 class Engine {
 public:
     static Engine& instance();
@@ -25,10 +27,15 @@ public:
     void change(int fd, std::uint32_t epoll_events);
     void unwatch(int fd);  // a call to ready() may still be running on the engine's thread
 
+    // 0 if the engine cannot be started (out of threads or descriptors; logged): the call is not
+    // made then.
     using TimerId = std::uint64_t;
     TimerId after(std::chrono::nanoseconds delay, std::function<void()> call);
-    void cancel(TimerId id);
+    void cancel(TimerId id);                // a call that has begun still ends
     void post(std::function<void()> call);  // run on the engine's thread soon
+
+    // The caller is the engine's thread.
+    bool here() const;
 
 private:
     Engine() = default;

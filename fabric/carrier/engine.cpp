@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carrier/engine.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "carrier/descriptor.hpp"
+#include "carrier/engine_fork.hpp"
+#include "log.hpp"
+
+namespace fabric::carrier {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Call = std::function<void()>;
+
+constexpr int kEventsPerRound = 64;
+
+struct Timer {
+    Engine::TimerId id;
+    Call call;
+};
+
+struct Slot {
+    std::uint32_t generation = 0;  // tells a late event from one of the descriptor's next owner
+    std::shared_ptr<Watcher> watcher;
+};
+
+struct State {
+    std::mutex running;  // held by the engine's thread while it makes calls; a fork waits for it
+    std::mutex mutex;    // everything below; a leaf
+    bool started = false;
+    pthread_t thread{};
+    Descriptor epoll;
+    Descriptor wake;
+    Descriptor clock;
+    std::vector<Slot> slots;  // by descriptor number
+    std::vector<Call> posted;
+    std::multimap<Clock::time_point, Timer> timers;
+    std::unordered_map<Engine::TimerId, std::multimap<Clock::time_point, Timer>::iterator> by_id;
+    Engine::TimerId last_id = 0;
+};
+
+// Replaced in a forked child, never destroyed: the thread outlives static destructors.
+std::atomic<State*>& current() {
+    static std::atomic<State*> instance{new State};
+    return instance;
+}
+
+State& state() {
+    return *current().load(std::memory_order_acquire);
+}
+
+epoll_event event_for(std::uint32_t events, int fd, std::uint32_t generation) {
+    epoll_event event{};
+    event.events = events;
+    event.data.u64 =
+        (static_cast<std::uint64_t>(generation) << 32) | static_cast<std::uint32_t>(fd);
+    return event;
+}
+
+void take_posted(State& self) {
+    std::uint64_t count = 0;
+    static_cast<void>(!read(self.wake.get(), &count, sizeof count));
+    std::vector<Call> calls;
+    {
+        const std::lock_guard guard(self.mutex);
+        calls.swap(self.posted);
+    }
+    for (const Call& call : calls)
+        call();
+}
+
+// Sets the clock to the earliest timer. Caller holds the mutex.
+void arm_clock(State& self) {
+    itimerspec when{};
+    if (!self.timers.empty()) {
+        const auto due = self.timers.begin()->first.time_since_epoch();
+        const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(due);
+        when.it_value.tv_sec = seconds.count();
+        when.it_value.tv_nsec = std::chrono::nanoseconds(due - seconds).count();
+    }
+    timerfd_settime(self.clock.get(), TFD_TIMER_ABSTIME, &when, nullptr);
+}
+
+bool take_due_timer(State& self, Clock::time_point now, Call& out) {
+    const std::lock_guard guard(self.mutex);
+    const auto first = self.timers.begin();
+    if (first == self.timers.end() || first->first > now) {
+        arm_clock(self);
+        return false;
+    }
+    out = std::move(first->second.call);
+    self.by_id.erase(first->second.id);
+    self.timers.erase(first);
+    return true;
+}
+
+void run_timers(State& self) {
+    std::uint64_t count = 0;
+    static_cast<void>(!read(self.clock.get(), &count, sizeof count));
+    const auto now = Clock::now();
+    Call call;
+    while (take_due_timer(self, now, call))
+        call();
+}
+
+std::shared_ptr<Watcher> watcher_of(State& self, std::uint64_t data) {
+    const auto fd = static_cast<std::uint32_t>(data);
+    const std::lock_guard guard(self.mutex);
+    if (fd >= self.slots.size() || self.slots[fd].generation != data >> 32)
+        return nullptr;
+    return self.slots[fd].watcher;
+}
+
+void dispatch(State& self, const epoll_event& event) {
+    const auto fd = static_cast<int>(event.data.u64 & 0xffffffff);
+    if (fd == self.wake.get())
+        take_posted(self);
+    else if (fd == self.clock.get())
+        run_timers(self);
+    else if (const auto watcher = watcher_of(self, event.data.u64))
+        watcher->ready(event.events);
+}
+
+void* run(void* argument) {
+    State& self = *static_cast<State*>(argument);
+    std::array<epoll_event, kEventsPerRound> events;
+    for (;;) {
+        const int count = epoll_wait(self.epoll.get(), events.data(), kEventsPerRound, -1);
+        const std::lock_guard guard(self.running);
+        for (int i = 0; i < count; ++i)
+            dispatch(self, events[static_cast<std::size_t>(i)]);
+    }
+    return nullptr;
+}
+
+int start_thread(State& self) {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int error = pthread_create(&self.thread, nullptr, run, &self);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (error != 0)
+        return error;
+    pthread_setname_np(self.thread, "rpma-fabric");
+    pthread_detach(self.thread);
+    return 0;
+}
+
+int open_descriptors(State& self) {
+    self.epoll = Descriptor::make([] { return epoll_create1(EPOLL_CLOEXEC); });
+    self.wake = Descriptor::make([] { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); });
+    self.clock = Descriptor::make(
+        [] { return timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK); });
+    for (const int fd : {self.wake.get(), self.clock.get()}) {
+        epoll_event event = event_for(EPOLLIN, fd, 0);
+        if (fd < 0 || epoll_ctl(self.epoll.get(), EPOLL_CTL_ADD, fd, &event) != 0)
+            return errno;
+    }
+    return 0;
+}
+
+// Caller holds the mutex.
+int ensure_started(State& self) {
+    if (self.started)
+        return 0;
+    int error = open_descriptors(self);
+    if (error == 0)
+        error = start_thread(self);
+    if (error == 0) {
+        self.started = true;
+        return 0;
+    }
+    self.epoll.reset();
+    self.wake.reset();
+    self.clock.reset();
+    log(LogLevel::Error,
+        "cannot start the fabric's thread: %s; check the limits on open files and threads (ulimit "
+        "-n, -u)",
+        std::strerror(error));
+    return error;
+}
+
+}  // namespace
+
+void engine_pause() {
+    state().running.lock();
+    state().mutex.lock();
+}
+
+void engine_resume() {
+    state().mutex.unlock();
+    state().running.unlock();
+}
+
+void engine_forget() {
+    current().store(
+        new State,
+        std::memory_order_release);  // the old one has locks held and a thread that is not here
+}
+
+Engine& Engine::instance() {
+    static Engine* const engine = new Engine;
+    return *engine;
+}
+
+int Engine::watch(int fd, std::uint32_t epoll_events, std::shared_ptr<Watcher> watcher) {
+    State& self = state();
+    const std::lock_guard guard(self.mutex);
+    if (fd < 0)
+        return EBADF;
+    if (const int error = ensure_started(self); error != 0)
+        return error;
+    const auto index = static_cast<std::size_t>(fd);
+    if (self.slots.size() <= index)
+        self.slots.resize(index + 64);
+    Slot& slot = self.slots[index];
+    slot.watcher = std::move(watcher);
+    epoll_event event = event_for(epoll_events, fd, ++slot.generation);
+    if (epoll_ctl(self.epoll.get(), EPOLL_CTL_ADD, fd, &event) == 0)
+        return 0;
+    const int error = errno;
+    slot.watcher.reset();
+    return error;
+}
+
+void Engine::change(int fd, std::uint32_t epoll_events) {
+    State& self = state();
+    const std::lock_guard guard(self.mutex);
+    const auto index = static_cast<std::size_t>(fd);
+    if (fd < 0 || index >= self.slots.size() || self.slots[index].watcher == nullptr)
+        return;
+    epoll_event event = event_for(epoll_events, fd, self.slots[index].generation);
+    epoll_ctl(self.epoll.get(), EPOLL_CTL_MOD, fd, &event);
+}
+
+void Engine::unwatch(int fd) {
+    State& self = state();
+    std::shared_ptr<Watcher> last;  // destroyed after the lock is released
+    const std::lock_guard guard(self.mutex);
+    const auto index = static_cast<std::size_t>(fd);
+    if (fd < 0 || index >= self.slots.size() || self.slots[index].watcher == nullptr)
+        return;
+    epoll_ctl(self.epoll.get(), EPOLL_CTL_DEL, fd, nullptr);
+    ++self.slots[index].generation;
+    last.swap(self.slots[index].watcher);
+}
+
+Engine::TimerId Engine::after(std::chrono::nanoseconds delay, Call call) {
+    State& self = state();
+    const std::lock_guard guard(self.mutex);
+    if (ensure_started(self) != 0)
+        return 0;
+    const TimerId id = ++self.last_id;
+    const auto place = self.timers.emplace(Clock::now() + delay, Timer{id, std::move(call)});
+    self.by_id.emplace(id, place);
+    if (place == self.timers.begin())
+        arm_clock(self);
+    return id;
+}
+
+void Engine::cancel(TimerId id) {
+    State& self = state();
+    Call last;  // destroyed after the lock is released
+    const std::lock_guard guard(self.mutex);
+    const auto found = self.by_id.find(id);
+    if (found == self.by_id.end())
+        return;
+    last.swap(found->second->second.call);
+    self.timers.erase(found->second);
+    self.by_id.erase(found);
+}
+
+void Engine::post(Call call) {
+    State& self = state();
+    const std::lock_guard guard(self.mutex);
+    if (ensure_started(self) != 0)
+        return;
+    self.posted.push_back(std::move(call));
+    const std::uint64_t one = 1;
+    if (self.posted.size() == 1)
+        static_cast<void>(!write(self.wake.get(), &one, sizeof one));
+}
+
+bool Engine::here() const {
+    State& self = state();
+    const std::lock_guard guard(self.mutex);
+    return self.started && pthread_equal(self.thread, pthread_self()) != 0;
+}
+
+}  // namespace fabric::carrier
