@@ -83,6 +83,7 @@ struct Attributes {
 };
 
 // A packet ready for the carrier: encoded headers, then the payload gathered from memory, then header.pad zero bytes.
+// Segments without a region lie in the endpoint's send queue: they stay valid until the endpoint is destroyed.
 // Segments of read responses refer to registered memory that the program may deregister before they are sent: see
 // carrier::Link::release().
 struct OutPacket {
@@ -92,7 +93,6 @@ struct OutPacket {
     std::uint32_t payload_size = 0;
     std::uint32_t segment_count = 0;
     std::array<memory::Segment, kMaxSge> segments;
-    std::array<std::byte, 8> small;  // storage for payload that is not in user memory (ATOMIC WRITE)
 };
 
 // Not thread-safe: every call is made under the queue pair's lock, with two exceptions that are marked.
@@ -123,7 +123,9 @@ public:
     int post_receive(const ibv_recv_wr& wr);  // own receive queue only
     ReceiveQueue& own_receive_queue();
 
-    void set_attributes(const Attributes& attributes);  // before Rtr
+    // Before the state that needs them: RTR for the receiving side (receive_psn, max_dest_rd_atomic), RTS for the sending side (send_psn).
+    // Later changes of other attributes take effect at once.
+    void set_attributes(const Attributes& attributes);
     const Attributes& attributes() const;
     void set_state(ibv_qp_state state);  // Reset drops everything silently; Err flushes both queues; checks are the caller's
     ibv_qp_state state() const;

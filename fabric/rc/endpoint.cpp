@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rc/endpoint.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "rc/context.hpp"
+#include "rc/receive_queue.hpp"
+#include "rc/request_shape.hpp"
+#include "rc/requester.hpp"
+#include "rc/responder.hpp"
+
+namespace fabric::rc {
+
+class Endpoint::Impl final : public Context {
+public:
+    Impl(const Capacity& sizes, Host& around)
+        : Context(sizes, around),
+          receives(sizes),
+          requester(*this, inbound),
+          responder(*this, inbound) {}
+
+    void enter_error() override {
+        state = IBV_QPS_ERR;
+        flush();
+        host.state_changed(IBV_QPS_ERR);
+    }
+
+    void flush() {
+        inbound.owner = Inbound::Owner::Nobody;
+        requester.flush();
+        responder.flush();
+        for (ReceiveRequest request; receives.pop(request);) {
+            flush_receive(request.wr_id);
+        }
+    }
+
+    void flush_receive(std::uint64_t wr_id) {
+        Completion completion;
+        completion.wc.wr_id = wr_id;
+        completion.wc.status = IBV_WC_WR_FLUSH_ERR;
+        completion.wc.opcode = IBV_WC_RECV;
+        completion.wc.qp_num = attributes.qp_number;
+        host.complete(completion);
+    }
+
+    void reset() {
+        inbound.owner = Inbound::Owner::Nobody;
+        requester.clear();
+        responder.clear();
+        receives.clear();
+        link_up = true;
+        established = false;
+    }
+
+    // The first packet of the peer shows that the connection stands, although nobody may have said
+    // so yet.
+    void note_established() {
+        if (state == IBV_QPS_RTR && !established) {
+            established = true;
+            host.async_event(IBV_EVENT_COMM_EST);
+        }
+    }
+
+    OwnReceiveQueue receives;
+    Inbound inbound;
+    Requester requester;
+    Responder responder;
+    bool request_next = false;  // read responses and requests take turns
+    bool established = false;
+};
+
+Endpoint::Endpoint(const Capacity& capacity, Host& host)
+    : impl_(std::make_unique<Impl>(capacity, host)) {}
+
+Endpoint::~Endpoint() = default;
+
+int Endpoint::post_send(const ibv_send_wr& wr) {
+    return impl_->requester.post(wr);
+}
+
+int Endpoint::post_native(const NativeRequest& request) {
+    return impl_->requester.post(request);
+}
+
+int Endpoint::post_receive(const ibv_recv_wr& wr) {
+    if (impl_->state == IBV_QPS_RESET) {
+        return EINVAL;
+    }
+    if (const int error = impl_->receives.push(wr); error != 0) {
+        return error;
+    }
+    ReceiveRequest request;
+    if (impl_->state == IBV_QPS_ERR && impl_->receives.pop(request)) {
+        impl_->flush_receive(request.wr_id);
+    }
+    return 0;
+}
+
+ReceiveQueue& Endpoint::own_receive_queue() {
+    return impl_->receives;
+}
+
+void Endpoint::set_attributes(const Attributes& attributes) {
+    impl_->attributes = attributes;
+    if (!impl_->sending()) {
+        impl_->requester.restart();
+    }
+    if (!impl_->receiving()) {
+        impl_->responder.restart();
+    }
+}
+
+const Attributes& Endpoint::attributes() const {
+    return impl_->attributes;
+}
+
+void Endpoint::set_state(ibv_qp_state state) {
+    const bool was_error = impl_->state == IBV_QPS_ERR;
+    impl_->state = state;
+    if (state == IBV_QPS_RESET) {
+        impl_->reset();
+    } else if (state == IBV_QPS_ERR && !was_error) {
+        impl_->flush();
+    } else {
+        impl_->requester.report_drained();
+    }
+}
+
+ibv_qp_state Endpoint::state() const {
+    return impl_->state;
+}
+
+bool Endpoint::send_queue_idle() const {
+    return impl_->requester.idle();
+}
+
+void Endpoint::release_send_slots(std::uint32_t slots) {
+    impl_->requester.release_slots(slots);
+}
+
+bool Endpoint::next_packet(OutPacket& out) {
+    Impl& self = *impl_;
+    if (self.request_next && self.requester.next(out)) {
+        self.request_next = false;
+        return true;
+    }
+    // An acknowledgement goes before the next request, so that the peer never sees an answer of the
+    // program to a message that seems not to have arrived.
+    if (self.responder.next(out, self.requester.ready())) {
+        self.request_next = out.payload_size != 0;
+        return true;
+    }
+    self.request_next = false;
+    return self.requester.next(out);
+}
+
+Endpoint::Begin Endpoint::begin(const wire::Header& header, std::size_t payload_bytes) {
+    Impl& self = *impl_;
+    self.inbound.owner = Inbound::Owner::Nobody;
+    self.inbound.segment_count = 0;
+    const bool ours = header.destination_qp == self.attributes.qp_number;
+    if (!self.receiving()) {
+        return {};
+    }
+    if (!ours || payload_bytes > self.attributes.path_mtu) {
+        return {{}, true};
+    }
+    self.note_established();
+    self.inbound.header = header;
+    self.inbound.payload = static_cast<std::uint32_t>(payload_bytes);
+    if (!is_response(header.opcode)) {
+        self.responder.begin(header, self.inbound.payload);
+    } else if (!self.requester.begin(header, self.inbound.payload)) {
+        return {{}, true};
+    }
+    return {self.inbound.owner == Inbound::Owner::Nobody ? memory::Target{} : self.inbound.target(),
+            false};
+}
+
+void Endpoint::end(bool placed) {
+    const Inbound::Owner owner = impl_->inbound.owner;
+    impl_->inbound.owner = Inbound::Owner::Nobody;
+    if (owner == Inbound::Owner::Requester) {
+        impl_->requester.end(placed);
+    } else if (owner == Inbound::Owner::Responder) {
+        impl_->responder.end(placed);
+    }
+}
+
+void Endpoint::link_lost() {
+    impl_->link_up = false;
+    impl_->inbound.owner = Inbound::Owner::Nobody;
+    impl_->requester.link_lost();
+}
+
+std::optional<TimePoint> Endpoint::deadline() const {
+    const auto request = impl_->requester.deadline();
+    const auto response = impl_->responder.deadline();
+    return request && response ? std::min(request, response) : request ? request : response;
+}
+
+void Endpoint::on_time(TimePoint now) {
+    set_now(now);
+}
+
+void Endpoint::set_now(TimePoint now) {
+    impl_->now = now;
+    impl_->requester.tick();
+    impl_->responder.tick();
+}
+
+}  // namespace fabric::rc
