@@ -30,8 +30,7 @@ struct replication {
     struct rpma_mr_remote* commit;
     bool direct;                /* the server's adapter writes into the persistence domain */
     enum rpma_flush_type flush; /* what a flush can promise there */
-    double started[IN_FLIGHT];
-    double* latency; /* of each flush, in seconds */
+    double started[IN_FLIGHT], *latency; /* when a slot's flush was posted; of each, seconds */
 };
 
 static int allocate(struct replication* r) {
@@ -96,12 +95,11 @@ static size_t min(size_t a, size_t b) {
 
 static int post_batch(struct replication* r, size_t slot, size_t offset) {
     size_t length = min(r->source.size - offset, BATCH);
-    size_t from = slot * BATCH;
-    int ret = 0;
-    if (read_source(&r->source, r->buffer + from, offset, length))
-        return -1;
+    int ret = read_source(&r->source, r->buffer + slot * BATCH, offset, length);
+    if (ret)
+        return ret;
     for (size_t at = 0; ret == 0 && at < length; at += PIECE)
-        ret = rpma_write(r->conn, r->data, offset + at, r->buffer_mr, from + at,
+        ret = rpma_write(r->conn, r->data, offset + at, r->buffer_mr, slot * BATCH + at,
                          min(length - at, PIECE), RPMA_F_COMPLETION_ON_ERROR, NULL);
     r->started[slot] = now();
     if (ret == 0)
@@ -156,12 +154,12 @@ static int commit(struct replication* r) {
 
 static void report(struct replication* r, double copied, double total) {
     size_t size = r->source.size;
-    double median = percentile(r->latency, (size - 1) / BATCH + 1, 50);
-    double high = percentile(r->latency, (size - 1) / BATCH + 1, 99);
+    size_t count = (size - 1) / BATCH + 1;
     printf("replicated %zu bytes in %.3f s, %.0f MB/s; with the commit %.3f s\n", size, copied,
            (double)size / copied / 1e6, total);
     printf("flush latency, each behind up to %d KiB of writes: median %.0f us, 99 %% %.0f us\n",
-           BATCH / 1024, median * 1e6, high * 1e6);
+           BATCH / 1024, percentile(r->latency, count, 50) * 1e6,
+           percentile(r->latency, count, 99) * 1e6);
     puts(r->direct ? "durable: flushed to the persistence domain that the server has declared"
                    : "durable: written back by the server (a flush alone only makes visible)");
 }
@@ -174,9 +172,9 @@ static int replicate(struct replication* r) {
     if (make_durable(r) || commit(r))
         return -1;
     report(r, copied, now() - begin);
-    int ret = rpma_conn_disconnect(r->conn);
-    return ret ? fail_rpma("disconnecting", ret)
-               : wait_event(r->conn, RPMA_CONN_CLOSED, SETUP_TIMEOUT_MS);
+    if (rpma_conn_disconnect(r->conn))
+        return fail("connection", "cannot be closed");
+    return wait_event(r->conn, RPMA_CONN_CLOSED, SETUP_TIMEOUT_MS);
 }
 
 int main(int argc, char* argv[]) {
@@ -189,7 +187,6 @@ int main(int argc, char* argv[]) {
     int ret = open_source(argv[3], &r.source) || allocate(&r) ||
               (peer = open_peer(argv[1], RPMA_UTIL_IBV_CONTEXT_REMOTE)) == NULL ||
               connect_to(peer, argv[1], argv[2], &r) || read_offer(&r) || replicate(&r);
-
     rpma_conn_delete(&r.conn); /* each of these accepts what was never made */
     rpma_mr_remote_delete(&r.data);
     rpma_mr_remote_delete(&r.commit);

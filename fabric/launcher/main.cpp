@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 
 #include "info.hpp"
@@ -15,10 +16,10 @@ namespace {
 
 using launcher::FabricOptions;
 using launcher::Failure;
+using launcher::Result;
 
 struct CommandLine {
     FabricOptions fabric;
-    std::vector<std::string> command;
     bool print = false;
     bool real = false;
 };
@@ -30,8 +31,7 @@ int report(const Failure& failure) {
 
 void add_fabric_options(CLI::App* app, FabricOptions& options) {
     app->add_option("--native", options.native,
-                    "Native operations the device offers: none, or flush, atomic_write
-                    "
+                    "Native operations the device offers: none, or flush, atomic_write "
                     "(default: all that the installed rdma-core knows)")
         ->type_name("LIST");
     app->add_option("--mtu", options.mtu,
@@ -52,9 +52,7 @@ CLI::App* add_run(CLI::App& app, CommandLine& line) {
     add_fabric_options(run, line.fabric);
     run->add_flag("--print", line.print,
                   "Print the command with its environment for a shell, start nothing");
-    run->add_option("program", line.command, "The program and its arguments")
-        ->required()
-        ->type_name("");
+    run->prefix_command();  // what follows the options is the program's, and left as it is
     run->footer(
         "Exit status: the program's own; 127 if it is not found, 126 if it cannot be started "
         "under\n"
@@ -82,12 +80,58 @@ int info(const CommandLine& line) {
     return printed ? 0 : report(printed.error());
 }
 
-int run(const CommandLine& line) {
-    if (!line.print) {
-        return report(launcher::run(line.fabric, line.command));
+int run(const CommandLine& line, const std::vector<std::string>& command) {
+    if (command.empty()) {
+        return report(
+            {launcher::kExitFailure, "run: no program given; see rpma-fabric run --help"});
     }
-    const auto printed = launcher::print_command(line.fabric, line.command);
+    if (!line.print) {
+        return report(launcher::run(line.fabric, command));
+    }
+    const auto printed = launcher::print_command(line.fabric, command);
     return printed ? 0 : report(printed.error());
+}
+
+// The words before a first "--" are ours (and may name the program, where no "--" was given); those
+// behind it are the program's, and CLI11, which would interpret brackets and quotes in them, never
+// sees them.
+struct Words {
+    std::vector<const char*> ours;
+    std::vector<std::string> behind;
+    bool separated = false;
+};
+
+Words split(int argc, char** argv) {
+    Words words;
+    for (int i = 0; i < argc; i++) {
+        if (words.separated) {
+            words.behind.emplace_back(argv[i]);
+        } else if (std::strcmp(argv[i], "--") == 0) {
+            words.separated = true;
+        } else {
+            words.ours.push_back(argv[i]);
+        }
+    }
+    return words;
+}
+
+Result<std::vector<std::string>> command_of(const std::vector<std::string>& unparsed,
+                                            const Words& words) {
+    if (!unparsed.empty() && unparsed.front().starts_with('-')) {
+        return launcher::failure(
+            launcher::kExitFailure,
+            fmt::format("run: unknown option {}; see rpma-fabric run --help", unparsed.front()));
+    }
+    std::vector<std::string> command = unparsed;
+    if (!command.empty() && words.separated) {
+        command.emplace_back("--");
+    }
+    command.insert(command.end(), words.behind.begin(), words.behind.end());
+    if (command.empty()) {
+        return launcher::failure(launcher::kExitFailure,
+                                 "run: no program given; see rpma-fabric run --help");
+    }
+    return command;
 }
 
 int launch(int argc, char** argv) {
@@ -100,12 +144,17 @@ int launch(int argc, char** argv) {
     app.require_subcommand(1);
     const CLI::App* run_command = add_run(app, line);
     add_info(app, line);
+    const Words words = split(argc, argv);
     try {
-        app.parse(argc, argv);
+        app.parse(static_cast<int>(words.ours.size()), words.ours.data());
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : launcher::kExitFailure;
     }
-    return run_command->parsed() ? run(line) : info(line);
+    if (!run_command->parsed()) {
+        return info(line);
+    }
+    const auto command = command_of(run_command->remaining(), words);
+    return command ? run(line, *command) : report(command.error());
 }
 
 }  // namespace
