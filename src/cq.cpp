@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cq.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+
+#include "api.hpp"
+#include "err.hpp"
+#include "hints.hpp"
+
+using rpma::Origin;
+using rpma::Status;
+using rpma::Where;
+
+namespace {
+
+/// One event from the channel of cq. RPMA_E_NO_COMPLETION is told without a log line.
+int wait_for(rpma_cq* cq, const Where& where) {
+    ibv_cq* source = nullptr;
+    void* context = nullptr;
+    if (ibv_get_cq_event(cq->channel, &source, &context) != 0) {
+        return RPMA_E_NO_COMPLETION;
+    }
+    ibv_ack_cq_events(source, 1);
+    return rpma::finish(cq->arm(), where, Origin::data_path);
+}
+
+RPMA_COLD int refuse_get_wc(const rpma_cq* cq, int num_entries, const ibv_wc* wc,
+                            const Where& where) {
+    if (const int bad =
+            rpma::refuse_null({{"cq", cq}, {"wc", wc}}, where, Origin::data_path)) {
+        return bad;
+    }
+    return rpma::finish(
+        Status::failure(RPMA_E_INVAL, "num_entries %d: below 1, or above 1 without num_entries_got",
+                        num_entries),
+        where, Origin::data_path);
+}
+
+RPMA_COLD int poll_failure(int result, int num_entries, const Where& where) {
+    if (result == 0) {
+        return RPMA_E_NO_COMPLETION;
+    }
+    if (result < 0) {
+        return rpma::finish(
+            Status::system(RPMA_E_PROVIDER, rpma::errno_of(result), "ibv_poll_cq failed"), where,
+            Origin::data_path);
+    }
+    return rpma::finish(Status::failure(RPMA_E_UNKNOWN, "ibv_poll_cq gave %d completions of %d asked for",
+                                        result, num_entries),
+                        where, Origin::data_path);
+}
+
+}  // namespace
+
+Status rpma::open_comp_channel(ibv_context* context, CompChannel& out) {
+    errno = 0;
+    out = CompChannel(ibv_create_comp_channel(context));
+    return out ? Status() : Status::system(RPMA_E_PROVIDER, errno, "ibv_create_comp_channel failed");
+}
+
+Status rpma_cq::open(ibv_context* context, std::uint32_t size, ibv_comp_channel* shared_channel,
+                     rpma::Owned<rpma_cq>& out) {
+    rpma::Owned<rpma_cq> queue(rpma::create<rpma_cq>());
+    if (queue == nullptr) {
+        return Status::out_of_memory();
+    }
+    queue->channel = shared_channel;
+    if (shared_channel == nullptr) {
+        const Status status = rpma::open_comp_channel(context, queue->own_channel);
+        if (!status.ok()) {
+            return status;
+        }
+        queue->channel = queue->own_channel.get();
+    }
+    const int entries = static_cast<int>(std::min<std::uint32_t>(size, INT_MAX));
+    errno = 0;
+    queue->cq = rpma::Cq(ibv_create_cq(context, entries, nullptr, queue->channel, 0));
+    if (!queue->cq) {
+        return Status::system(RPMA_E_PROVIDER, errno, "ibv_create_cq of %d entries failed", entries);
+    }
+    queue->verbs = queue->cq.get();
+    const Status status = queue->arm();
+    if (status.ok()) {
+        out = std::move(queue);
+    }
+    return status;
+}
+
+Status rpma_cq::arm() {
+    const int result = ibv_req_notify_cq(verbs, 0);
+    return result == 0 ? Status()
+                       : Status::system(RPMA_E_PROVIDER, rpma::errno_of(result),
+                                        "ibv_req_notify_cq failed");
+}
+
+Status rpma_cq::close() {
+    Status status = cq.close();
+    status.keep_first(own_channel.close());
+    return status;
+}
+
+int rpma_cq_get_fd(const struct rpma_cq* cq, int* fd) {
+    if (const int bad = rpma::refuse_null({{"cq", cq}, {"fd", fd}})) {
+        return bad;
+    }
+    *fd = cq->channel->fd;
+    return 0;
+}
+
+int rpma_cq_wait(struct rpma_cq* cq) {
+    if (const int bad = rpma::refuse_null({{"cq", cq}}, Where::here(), Origin::data_path)) {
+        return bad;
+    }
+    if (cq->uses_shared_channel()) {
+        return rpma::finish(
+            Status::failure(RPMA_E_SHARED_CHANNEL,
+                            "the completion channel is shared: wait by rpma_conn_wait()"),
+            Where::here(), Origin::data_path);
+    }
+    return wait_for(cq, Where::here());
+}
+
+int rpma_cq_get_wc(struct rpma_cq* cq, int num_entries, struct ibv_wc* wc, int* num_entries_got) {
+    const bool counts = num_entries == 1 || (num_entries > 1 && num_entries_got != nullptr);
+    if (RPMA_UNLIKELY(cq == nullptr || wc == nullptr || !counts)) {
+        return refuse_get_wc(cq, num_entries, wc, Where::here());
+    }
+    const int result = ibv_poll_cq(cq->verbs, num_entries, wc);
+    if (RPMA_UNLIKELY(result <= 0 || result > num_entries)) {
+        return poll_failure(result, num_entries, Where::here());
+    }
+    if (num_entries_got != nullptr) {
+        *num_entries_got = result;
+    }
+    return 0;
+}

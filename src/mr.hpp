@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Memory regions, local and remote. Both keep what the data path needs ready at hand.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "handles.hpp"
+#include "public.hpp"
+#include "object.hpp"
+#include "peer.hpp"
+
+namespace rpma {
+
+/// What a usage allows on the local side of an operation.
+inline bool can_be_written(int usage) {
+    return (usage & (RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_WRITE_SRC | RPMA_MR_USAGE_WRITE_DST |
+                     RPMA_MR_USAGE_RECV)) != 0;
+}
+
+/// On iWARP the destination of a read is writable from outside too.
+inline bool can_be_written_remotely(int usage) {
+    return (usage & (RPMA_MR_USAGE_WRITE_DST | RPMA_MR_USAGE_READ_DST)) != 0;
+}
+
+inline bool can_be_read_remotely(int usage) {
+    return (usage & (RPMA_MR_USAGE_READ_SRC | RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY |
+                     RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT)) != 0;
+}
+
+/// How far into a region the fast path goes: an end at or below this limit needs neither a 64-bit
+/// length nor further checks. 0 where the usage does not allow the operation at all.
+inline std::uint64_t fast_limit(bool allowed, std::uint64_t size) {
+    constexpr std::uint64_t kMax = std::numeric_limits<std::uint32_t>::max();
+    return allowed ? (size < kMax ? size : kMax) : 0;
+}
+
+/// Whether offset and length lie within size.
+inline bool inside(std::uint64_t size, std::uint64_t offset, std::uint64_t length) {
+    return offset <= size && length <= size - offset;
+}
+
+/// Bytes of a region's descriptor: address 8, size 8, rkey 4, usage 1, little-endian.
+inline constexpr std::size_t kMrDescriptorSize = 21;
+
+}  // namespace rpma
+
+struct rpma_mr_local {
+    /// Fails with RPMA_E_NOMEM, RPMA_E_PROVIDER.
+    static rpma::Status open(rpma_peer* peer, void* start, std::size_t size, int usage,
+                             rpma::Owned<rpma_mr_local>& out);
+    rpma::Status close();
+
+    std::uint64_t address = 0;
+    std::uint32_t lkey = 0;
+    int usage = 0;
+    std::uint64_t source_limit = 0;       ///< fast limit as source, and as place for a receive
+    std::uint64_t destination_limit = 0;  ///< fast limit as destination of a read
+    std::uint64_t size = 0;
+    rpma::Ref<rpma_peer> peer;
+    rpma::Mr mr;
+};
+
+struct rpma_mr_remote {
+    /// False for what no honest peer can have sent.
+    bool decode(const void* descriptor);
+
+    std::uint64_t address = 0;
+    std::uint64_t rkey = 0;               ///< 32 bits; kept wide to be copied in one piece
+    std::uint64_t destination_limit = 0;  ///< fast limit as destination of a write
+    std::uint64_t source_limit = 0;       ///< fast limit as source of a read
+    std::uint64_t size = 0;
+    std::uint64_t last_probe = 0;  ///< offset of the last FlushBuffer::kSize bytes, 0 if smaller
+    std::uint32_t probe_size = 0;  ///< bytes a flush reads, 1 to FlushBuffer::kSize
+    int usage = 0;
+};
