@@ -26,8 +26,7 @@ int wait_for(rpma_cq* cq, const Where& where) {
     return rpma::finish(cq->arm(), where, Origin::data_path);
 }
 
-RPMA_COLD int refuse_get_wc(const rpma_cq* cq, int num_entries, const ibv_wc* wc,
-                            const Where& where) {
+RPMA_COLD int refuse_get_wc(const rpma_cq* cq, int num_entries, const ibv_wc* wc, Where where) {
     if (const int bad =
             rpma::refuse_null({{"cq", cq}, {"wc", wc}}, where, Origin::data_path)) {
         return bad;
@@ -38,7 +37,7 @@ RPMA_COLD int refuse_get_wc(const rpma_cq* cq, int num_entries, const ibv_wc* wc
         where, Origin::data_path);
 }
 
-RPMA_COLD int poll_failure(int result, int num_entries, const Where& where) {
+RPMA_COLD int poll_failure(int result, int num_entries, Where where) {
     if (result == 0) {
         return RPMA_E_NO_COMPLETION;
     }
@@ -123,8 +122,8 @@ int rpma_cq_wait(struct rpma_cq* cq) {
 }
 
 int rpma_cq_get_wc(struct rpma_cq* cq, int num_entries, struct ibv_wc* wc, int* num_entries_got) {
-    const bool counts = num_entries == 1 || (num_entries > 1 && num_entries_got != nullptr);
-    if (RPMA_UNLIKELY(cq == nullptr || wc == nullptr || !counts)) {
+    if (RPMA_UNLIKELY(cq == nullptr || wc == nullptr || num_entries < 1 ||
+                      (num_entries > 1 && num_entries_got == nullptr))) {
         return refuse_get_wc(cq, num_entries, wc, Where::here());
     }
     const int result = ibv_poll_cq(cq->verbs, num_entries, wc);

@@ -15,98 +15,95 @@ using rpma::Where;
 
 namespace {
 
-RPMA_INLINE bool is_plain_write(const RdmaArguments& a) {
-    return a.conn != nullptr && a.remote != nullptr && a.local != nullptr && a.flags != 0 &&
-           rpma::fits(a.local->source_limit, a.local_offset, a.length) &&
-           rpma::fits(a.remote->destination_limit, a.remote_offset, a.length);
-}
-
-RPMA_INLINE bool is_plain_read(const RdmaArguments& a) {
-    return a.conn != nullptr && a.remote != nullptr && a.local != nullptr && a.flags != 0 &&
-           rpma::fits(a.local->destination_limit, a.local_offset, a.length) &&
-           rpma::fits(a.remote->source_limit, a.remote_offset, a.length);
-}
-
-RPMA_INLINE int post_rdma(const RdmaArguments& a, const Where& where) {
-    SendRequest request;
-    request.set(a.opcode, rpma::signaled(a.flags), a.op_context);
-    if (a.opcode == IBV_WR_RDMA_WRITE_WITH_IMM) {
-        request.wr.imm_data = htobe32(a.imm);
-    }
-    request.set_local(a.local, a.local_offset, a.length);
-    request.set_remote(a.remote, a.remote_offset);
-    return rpma::post(a.conn->qp, request, where);
-}
-
-RPMA_COLD int check_and_post(const RdmaArguments& a, const Where& where) {
+/// For what the fast path passed on: bad arguments, no regions, regions beyond 4 GiB.
+RPMA_COLD int check_and_post(const RdmaArguments& a, Where where) {
     if (const int bad = rpma::check_rdma(a, where)) {
         return bad;
-    }
-    if (a.local != nullptr) {
-        return post_rdma(a, where);
     }
     SendRequest request;
     request.set(a.opcode, rpma::signaled(a.flags), a.op_context);
     request.wr.imm_data = htobe32(a.imm);
-    request.set_no_local();
-    request.wr.wr.rdma.remote_addr = 0;
-    request.wr.wr.rdma.rkey = 0;
+    if (a.local != nullptr) {
+        request.set_local(a.local, a.local_offset, a.length);
+        request.set_remote(a.remote, a.remote_offset);
+    } else {
+        request.set_no_local();
+        request.wr.wr.rdma.remote_addr = 0;
+        request.wr.wr.rdma.rkey = 0;
+    }
     return rpma::post(a.conn->qp, request, where);
 }
 
-RPMA_INLINE int post_message(const rpma_conn* conn, const MessageArguments& message,
-                             ibv_wr_opcode opcode, int flags, std::uint32_t imm,
-                             const Where& where) {
-    SendRequest request;
-    request.set(opcode, rpma::signaled(flags), message.op_context);
-    if (opcode == IBV_WR_SEND_WITH_IMM) {
-        request.wr.imm_data = htobe32(imm);
-    }
-    request.set_local(message.region, message.offset, message.length);
-    return rpma::post(conn->qp, request, where);
-}
-
 RPMA_COLD int check_and_send(const rpma_conn* conn, const MessageArguments& message,
-                             ibv_wr_opcode opcode, int flags, std::uint32_t imm,
-                             const Where& where) {
+                             ibv_wr_opcode opcode, int flags, std::uint32_t imm, Where where) {
     if (const int bad = rpma::check_send(conn, message, flags, where)) {
         return bad;
-    }
-    if (message.region != nullptr) {
-        return post_message(conn, message, opcode, flags, imm, where);
     }
     SendRequest request;
     request.set(opcode, rpma::signaled(flags), message.op_context);
     request.wr.imm_data = htobe32(imm);
-    request.set_no_local();
+    if (message.region != nullptr) {
+        request.set_local(message.region, message.offset, message.length);
+    } else {
+        request.set_no_local();
+    }
     return rpma::post(conn->qp, request, where);
 }
 
-RPMA_INLINE int send(const rpma_conn* conn, const MessageArguments& message, ibv_wr_opcode opcode,
-                     int flags, std::uint32_t imm, const Where& where) {
-    const bool plain = conn != nullptr && message.region != nullptr && flags != 0 &&
-                       rpma::fits(message.region->source_limit, message.offset, message.length);
-    return RPMA_LIKELY(plain) ? post_message(conn, message, opcode, flags, imm, where)
-                              : check_and_send(conn, message, opcode, flags, imm, where);
+/// Both kinds of write; opcode is a constant at each call.
+RPMA_INLINE int write(ibv_wr_opcode opcode, const rpma_conn* conn, const rpma_mr_remote* dst,
+                      std::size_t dst_offset, const rpma_mr_local* src, std::size_t src_offset,
+                      std::size_t len, int flags, std::uint32_t imm, const void* op_context,
+                      Where where) {
+    if (RPMA_UNLIKELY(conn == nullptr || dst == nullptr || src == nullptr || flags == 0 ||
+                      !rpma::fits(src->source_limit, src_offset, len) ||
+                      !rpma::fits(dst->destination_limit, dst_offset, len))) {
+        return check_and_post({opcode, conn, src, src_offset, dst, dst_offset, len, flags, imm,
+                               op_context},
+                              where);
+    }
+    SendRequest request;
+    request.set(opcode, rpma::signaled(flags), op_context);
+    if (opcode == IBV_WR_RDMA_WRITE_WITH_IMM) {
+        request.wr.imm_data = htobe32(imm);
+    }
+    request.set_local(src, src_offset, len);
+    request.set_remote(dst, dst_offset);
+    return rpma::post(conn->qp, request, where);
 }
 
-RPMA_COLD int post_native(const RemoteArguments& a, const void* src, const Where& where) {
+/// Both kinds of send.
+RPMA_INLINE int send(ibv_wr_opcode opcode, const rpma_conn* conn, const rpma_mr_local* src,
+                     std::size_t offset, std::size_t len, int flags, std::uint32_t imm,
+                     const void* op_context, Where where) {
+    if (RPMA_UNLIKELY(conn == nullptr || src == nullptr || flags == 0 ||
+                      !rpma::fits(src->source_limit, offset, len))) {
+        return check_and_send(conn, {src, offset, len, op_context}, opcode, flags, imm, where);
+    }
+    SendRequest request;
+    request.set(opcode, rpma::signaled(flags), op_context);
+    if (opcode == IBV_WR_SEND_WITH_IMM) {
+        request.wr.imm_data = htobe32(imm);
+    }
+    request.set_local(src, offset, len);
+    return rpma::post(conn->qp, request, where);
+}
+
+RPMA_COLD int write_natively(const RemoteArguments& a, const void* src, Where where) {
     // Behind flushes that are reads only a fence keeps it; behind native flushes it stays by itself.
     const unsigned fence = a.conn->native_flush ? 0 : IBV_SEND_FENCE;
     const rpma::NativeTarget target = {rpma::wr_id_of(a.op_context),
                                        rpma::signaled(a.flags) | fence,
-                                       a.remote->address + a.offset,
-                                       static_cast<std::uint32_t>(a.remote->rkey)};
+                                       a.remote->address + a.offset, a.remote->rkey};
     const int result = rpma::post_native_atomic_write(a.conn->qp, target, src);
     return result == 0 ? 0
                        : rpma::post_failure(result, "ibv_wr_atomic_write", target.wr_id, a.length,
                                             where);
 }
 
-RPMA_INLINE bool is_plain_atomic_write(const RemoteArguments& a, const void* src) {
-    return a.conn != nullptr && a.remote != nullptr && src != nullptr && a.flags != 0 &&
-           (a.offset | (a.remote->address + a.offset)) % RPMA_ATOMIC_WRITE_ALIGNMENT == 0 &&
-           rpma::fits(a.remote->destination_limit, a.offset, a.length);
+/// Whether the 8 bytes at offset are aligned, in the region and in the other side's memory.
+RPMA_INLINE bool is_aligned(const rpma_mr_remote* region, std::size_t offset) {
+    return ((offset | (region->address + offset)) & (RPMA_ATOMIC_WRITE_ALIGNMENT - 1)) == 0;
 }
 
 }  // namespace
@@ -114,59 +111,65 @@ RPMA_INLINE bool is_plain_atomic_write(const RemoteArguments& a, const void* src
 int rpma_read(struct rpma_conn* conn, struct rpma_mr_local* dst, size_t dst_offset,
               const struct rpma_mr_remote* src, size_t src_offset, size_t len, int flags,
               const void* op_context) {
-    const RdmaArguments arguments = {IBV_WR_RDMA_READ, conn, dst,   dst_offset, src,
-                                     src_offset,       len,  flags, 0,          op_context};
-    return RPMA_LIKELY(is_plain_read(arguments)) ? post_rdma(arguments, Where::here())
-                                                 : check_and_post(arguments, Where::here());
+    if (RPMA_UNLIKELY(conn == nullptr || dst == nullptr || src == nullptr || flags == 0 ||
+                      !rpma::fits(dst->destination_limit, dst_offset, len) ||
+                      !rpma::fits(src->source_limit, src_offset, len))) {
+        return check_and_post({IBV_WR_RDMA_READ, conn, dst, dst_offset, src, src_offset, len, flags,
+                               0, op_context},
+                              Where::here());
+    }
+    SendRequest request;
+    request.set(IBV_WR_RDMA_READ, rpma::signaled(flags), op_context);
+    request.set_local(dst, dst_offset, len);
+    request.set_remote(src, src_offset);
+    return rpma::post(conn->qp, request, Where::here());
 }
 
 int rpma_write(struct rpma_conn* conn, struct rpma_mr_remote* dst, size_t dst_offset,
                const struct rpma_mr_local* src, size_t src_offset, size_t len, int flags,
                const void* op_context) {
-    const RdmaArguments arguments = {IBV_WR_RDMA_WRITE, conn, src,   src_offset, dst,
-                                     dst_offset,        len,  flags, 0,          op_context};
-    return RPMA_LIKELY(is_plain_write(arguments)) ? post_rdma(arguments, Where::here())
-                                                  : check_and_post(arguments, Where::here());
+    return write(IBV_WR_RDMA_WRITE, conn, dst, dst_offset, src, src_offset, len, flags, 0,
+                 op_context, Where::here());
 }
 
 int rpma_write_with_imm(struct rpma_conn* conn, struct rpma_mr_remote* dst, size_t dst_offset,
                         const struct rpma_mr_local* src, size_t src_offset, size_t len, int flags,
                         uint32_t imm, const void* op_context) {
-    const RdmaArguments arguments = {
-        IBV_WR_RDMA_WRITE_WITH_IMM, conn, src, src_offset, dst, dst_offset, len, flags, imm,
-        op_context};
-    return RPMA_LIKELY(is_plain_write(arguments)) ? post_rdma(arguments, Where::here())
-                                                  : check_and_post(arguments, Where::here());
+    return write(IBV_WR_RDMA_WRITE_WITH_IMM, conn, dst, dst_offset, src, src_offset, len, flags,
+                 imm, op_context, Where::here());
 }
 
 int rpma_atomic_write(struct rpma_conn* conn, struct rpma_mr_remote* dst, size_t dst_offset,
                       const char src[8], int flags, const void* op_context) {
-    const RemoteArguments arguments = {conn,  dst,       dst_offset, RPMA_ATOMIC_WRITE_ALIGNMENT,
-                                       flags, op_context};
-    if (RPMA_UNLIKELY(!is_plain_atomic_write(arguments, src))) {
-        if (const int bad = rpma::check_atomic_write(arguments, src, Where::here())) {
+    constexpr std::size_t kSize = RPMA_ATOMIC_WRITE_ALIGNMENT;
+    if (RPMA_UNLIKELY(conn == nullptr || dst == nullptr || src == nullptr || flags == 0 ||
+                      !is_aligned(dst, dst_offset) ||
+                      !rpma::fits(dst->destination_limit, dst_offset, kSize))) {
+        if (const int bad = rpma::check_atomic_write(
+                {conn, dst, dst_offset, kSize, flags, op_context}, src, Where::here())) {
             return bad;
         }
     }
-    if (conn->native_atomic_write) {
-        return post_native(arguments, src, Where::here());
+    if (RPMA_UNLIKELY(conn->native_atomic_write)) {
+        return write_natively({conn, dst, dst_offset, kSize, flags, op_context}, src,
+                              Where::here());
     }
     SendRequest request;
     // Inline: src may be reused at once. The fence keeps the write behind flushes that are reads.
     request.set(IBV_WR_RDMA_WRITE, rpma::signaled(flags) | IBV_SEND_INLINE | IBV_SEND_FENCE,
                 op_context);
-    request.sge = {reinterpret_cast<std::uintptr_t>(src), RPMA_ATOMIC_WRITE_ALIGNMENT, 0};
+    request.sge = {reinterpret_cast<std::uintptr_t>(src), kSize, 0};
     request.set_remote(dst, dst_offset);
     return rpma::post(conn->qp, request, Where::here());
 }
 
 int rpma_send(struct rpma_conn* conn, const struct rpma_mr_local* src, size_t offset, size_t len,
               int flags, const void* op_context) {
-    return send(conn, {src, offset, len, op_context}, IBV_WR_SEND, flags, 0, Where::here());
+    return send(IBV_WR_SEND, conn, src, offset, len, flags, 0, op_context, Where::here());
 }
 
 int rpma_send_with_imm(struct rpma_conn* conn, const struct rpma_mr_local* src, size_t offset,
                        size_t len, int flags, uint32_t imm, const void* op_context) {
-    return send(conn, {src, offset, len, op_context}, IBV_WR_SEND_WITH_IMM, flags, imm,
+    return send(IBV_WR_SEND_WITH_IMM, conn, src, offset, len, flags, imm, op_context,
                 Where::here());
 }

@@ -123,14 +123,14 @@ int check_message(const MessageArguments& message, const Where& where) {
 
 }  // namespace
 
-int check_rdma(const RdmaArguments& arguments, const Where& where) {
+int check_rdma(const RdmaArguments& arguments, Where where) {
     return first_of({check_rdma_pointers, check_rdma_flags, check_rdma_length, check_rdma_ranges,
                      check_rdma_usage},
                     arguments, where);
 }
 
 int check_send(const rpma_conn* conn, const MessageArguments& message, int flags,
-               const Where& where) {
+               Where where) {
     if (const int bad = refuse_null({{"conn", conn}}, where, Origin::data_path)) {
         return bad;
     }
@@ -139,12 +139,12 @@ int check_send(const rpma_conn* conn, const MessageArguments& message, int flags
 }
 
 int check_recv(const char* owner_name, const void* owner, const MessageArguments& message,
-               const Where& where) {
+               Where where) {
     const int bad = refuse_null({{owner_name, owner}}, where, Origin::data_path);
     return bad != 0 ? bad : check_message(message, where);
 }
 
-int check_atomic_write(const RemoteArguments& a, const void* src, const Where& where) {
+int check_atomic_write(const RemoteArguments& a, const void* src, Where where) {
     if (const int bad = refuse_null({{"conn", a.conn}, {"dst", a.remote}, {"src", src}}, where,
                                     Origin::data_path)) {
         return bad;
@@ -167,7 +167,7 @@ int check_atomic_write(const RemoteArguments& a, const void* src, const Where& w
                        "written to", where);
 }
 
-int check_flush(const RemoteArguments& a, rpma_flush_type type, const Where& where) {
+int check_flush(const RemoteArguments& a, rpma_flush_type type, Where where) {
     if (const int bad =
             refuse_null({{"conn", a.conn}, {"dst", a.remote}}, where, Origin::data_path)) {
         return bad;
@@ -200,7 +200,7 @@ int check_flush(const RemoteArguments& a, rpma_flush_type type, const Where& whe
 }
 
 int post_failure(int result, const char* verb, std::uint64_t wr_id, std::size_t bytes,
-                 const Where& where) {
+                 Where where) {
     const int err = errno_of(result);
     const bool full = err == ENOMEM || err == EAGAIN;
     char reason[kErrnoTextSize];
@@ -212,6 +212,11 @@ int post_failure(int result, const char* verb, std::uint64_t wr_id, std::size_t 
                   : "the connection may be broken: see rpma_conn_next_event()");
     errno = err;
     return full ? RPMA_E_AGAIN : RPMA_E_PROVIDER;
+}
+
+int send_failure(int result, const ibv_send_wr& wr, Where where) {
+    const std::size_t bytes = wr.num_sge != 0 ? wr.sg_list->length : 0;
+    return post_failure(result, "ibv_post_send", wr.wr_id, bytes, where);
 }
 
 }  // namespace rpma

@@ -20,28 +20,9 @@ RPMA_INLINE int usage_of(unsigned type) {
     return RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT >> type;
 }
 
-RPMA_INLINE bool is_plain(const RemoteArguments& a, unsigned type) {
-    return a.conn != nullptr && a.remote != nullptr && a.flags != 0 &&
-           type <= RPMA_FLUSH_TYPE_VISIBILITY &&
-           (a.conn->allowed_flushes.load(std::memory_order_relaxed) & a.remote->usage &
-            usage_of(type)) != 0 &&
-           rpma::inside(a.remote->size, a.offset, a.length);
-}
-
-/// Reads probe_size bytes that lie inside the region, as near to offset as possible.
-RPMA_INLINE int flush_by_read(const RemoteArguments& a, const Where& where) {
-    SendRequest request;
-    request.set(IBV_WR_RDMA_READ, rpma::signaled(a.flags), a.op_context);
-    request.sge = {a.conn->flush_buffer.address, a.remote->probe_size, a.conn->flush_buffer.lkey};
-    const std::uint64_t last = a.remote->last_probe;
-    request.set_remote(a.remote, a.offset < last ? a.offset : last);
-    return rpma::post(a.conn->qp, request, where);
-}
-
-RPMA_COLD int flush_natively(const RemoteArguments& a, unsigned type, const Where& where) {
+RPMA_COLD int flush_natively(const RemoteArguments& a, unsigned type, Where where) {
     const rpma::NativeTarget target = {rpma::wr_id_of(a.op_context), rpma::signaled(a.flags),
-                                       a.remote->address + a.offset,
-                                       static_cast<std::uint32_t>(a.remote->rkey)};
+                                       a.remote->address + a.offset, a.remote->rkey};
     const int result = rpma::post_native_flush(a.conn->qp, target, a.length,
                                                type == RPMA_FLUSH_TYPE_PERSISTENT);
     return result == 0
@@ -53,10 +34,21 @@ RPMA_COLD int flush_natively(const RemoteArguments& a, unsigned type, const Wher
 
 int rpma_flush(struct rpma_conn* conn, struct rpma_mr_remote* dst, size_t dst_offset, size_t len,
                enum rpma_flush_type type, int flags, const void* op_context) {
-    const RemoteArguments arguments = {conn, dst, dst_offset, len, flags, op_context};
-    if (RPMA_UNLIKELY(!is_plain(arguments, type))) {
-        return rpma::check_flush(arguments, type, Where::here());
+    if (RPMA_UNLIKELY(conn == nullptr || dst == nullptr || flags == 0 ||
+                      static_cast<unsigned>(type) > RPMA_FLUSH_TYPE_VISIBILITY ||
+                      (conn->allowed_flushes.load(std::memory_order_relaxed) & dst->usage &
+                       usage_of(type)) == 0 ||
+                      !rpma::inside(dst->size, dst_offset, len))) {
+        return rpma::check_flush({conn, dst, dst_offset, len, flags, op_context}, type,
+                                 Where::here());
     }
-    return conn->native_flush ? flush_natively(arguments, type, Where::here())
-                              : flush_by_read(arguments, Where::here());
+    if (RPMA_UNLIKELY(conn->native_flush)) {
+        return flush_natively({conn, dst, dst_offset, len, flags, op_context}, type, Where::here());
+    }
+    // Reads bytes that lie inside the region, as near to dst_offset as possible.
+    SendRequest request;
+    request.set(IBV_WR_RDMA_READ, rpma::signaled(flags), op_context);
+    request.sge = {conn->flush_buffer.address, dst->probe_size, conn->flush_buffer.lkey};
+    request.set_remote(dst, dst_offset < dst->last_probe ? dst_offset : dst->last_probe);
+    return rpma::post(conn->qp, request, Where::here());
 }

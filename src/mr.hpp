@@ -67,11 +67,11 @@ struct rpma_mr_remote {
     bool decode(const void* descriptor);
 
     std::uint64_t address = 0;
-    std::uint64_t rkey = 0;               ///< 32 bits; kept wide to be copied in one piece
+    std::uint32_t rkey = 0;
+    int usage = 0;
     std::uint64_t destination_limit = 0;  ///< fast limit as destination of a write
     std::uint64_t source_limit = 0;       ///< fast limit as source of a read
     std::uint64_t size = 0;
     std::uint64_t last_probe = 0;  ///< offset of the last FlushBuffer::kSize bytes, 0 if smaller
     std::uint32_t probe_size = 0;  ///< bytes a flush reads, 1 to FlushBuffer::kSize
-    int usage = 0;
 };

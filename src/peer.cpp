@@ -84,10 +84,10 @@ int rpma_peer::access_of(int usage) const {
 Status rpma_peer::register_memory(void* start, std::size_t size, int access, rpma::Mr& out) {
     errno = 0;
     // In parentheses: the function, not the macro, which serves optional access flags only.
-    ibv_mr* mr = (ibv_reg_mr)(pd(), start, size, static_cast<unsigned>(access));
+    ibv_mr* mr = (ibv_reg_mr)(pd(), start, size, access);
     if (mr == nullptr && errno == EOPNOTSUPP && capabilities_.odp) {
         // Memory of a DAX file system cannot be pinned.
-        mr = (ibv_reg_mr)(pd(), start, size, static_cast<unsigned>(access | IBV_ACCESS_ON_DEMAND));
+        mr = (ibv_reg_mr)(pd(), start, size, access | IBV_ACCESS_ON_DEMAND);
     }
     if (mr == nullptr) {
         return registration_failure(errno, size);

@@ -55,18 +55,15 @@ struct SendRequest {
     }
     RPMA_INLINE void set_remote(const rpma_mr_remote* region, std::size_t offset) {
         wr.wr.rdma.remote_addr = region->address + offset;
-        wr.wr.rdma.rkey = static_cast<std::uint32_t>(region->rkey);
+        wr.wr.rdma.rkey = region->rkey;
     }
 };
 
-RPMA_INLINE int post(ibv_qp* qp, SendRequest& request, const Where& where) {
-    ibv_send_wr* bad = nullptr;
+/// where by value: it then costs nothing unless the post fails.
+RPMA_INLINE int post(ibv_qp* qp, SendRequest& request, Where where) {
+    ibv_send_wr* bad;  // NOLINT(cppcoreguidelines-init-variables): set by the verb, never read
     const int result = ibv_post_send(qp, &request.wr, &bad);
-    if (RPMA_LIKELY(result == 0)) {
-        return 0;
-    }
-    const std::size_t bytes = request.wr.num_sge != 0 ? request.sge.length : 0;
-    return post_failure(result, "ibv_post_send", request.wr.wr_id, bytes, where);
+    return RPMA_LIKELY(result == 0) ? 0 : send_failure(result, request.wr, where);
 }
 
 }  // namespace rpma

@@ -11,75 +11,73 @@ using rpma::Where;
 
 namespace {
 
-struct RecvRequest {
-    ibv_sge sge;
-    ibv_recv_wr wr;
-
-    RPMA_INLINE void set(const MessageArguments& message) {
-        wr.wr_id = rpma::wr_id_of(message.op_context);
-        wr.next = nullptr;
-        wr.sg_list = &sge;
-        wr.num_sge = 1;
-        sge.addr = message.region->address + message.offset;
-        sge.length = static_cast<std::uint32_t>(message.length);
-        sge.lkey = message.region->lkey;
-    }
-    void set_empty(const MessageArguments& message) {
-        wr = {rpma::wr_id_of(message.op_context), nullptr, nullptr, 0};
+struct QpQueue {
+    ibv_qp* qp;
+    static constexpr const char* verb = "ibv_post_recv";
+    RPMA_INLINE int post(ibv_recv_wr* wr, ibv_recv_wr** bad) const {
+        return ibv_post_recv(qp, wr, bad);
     }
 };
 
-RPMA_INLINE int post_to(ibv_qp* qp, RecvRequest& request, const Where& where) {
-    ibv_recv_wr* bad = nullptr;
-    const int result = ibv_post_recv(qp, &request.wr, &bad);
-    const std::size_t bytes = request.wr.num_sge != 0 ? request.sge.length : 0;
-    return RPMA_LIKELY(result == 0)
-               ? 0
-               : rpma::post_failure(result, "ibv_post_recv", request.wr.wr_id, bytes, where);
-}
-
-RPMA_INLINE int post_to(ibv_srq* srq, RecvRequest& request, const Where& where) {
-    ibv_recv_wr* bad = nullptr;
-    const int result = ibv_post_srq_recv(srq, &request.wr, &bad);
-    const std::size_t bytes = request.wr.num_sge != 0 ? request.sge.length : 0;
-    return RPMA_LIKELY(result == 0)
-               ? 0
-               : rpma::post_failure(result, "ibv_post_srq_recv", request.wr.wr_id, bytes, where);
-}
-
-RPMA_INLINE bool is_plain(const MessageArguments& message) {
-    return message.region != nullptr &&
-           rpma::fits(message.region->source_limit, message.offset, message.length);
-}
+struct SrqQueue {
+    ibv_srq* srq;
+    static constexpr const char* verb = "ibv_post_srq_recv";
+    RPMA_INLINE int post(ibv_recv_wr* wr, ibv_recv_wr** bad) const {
+        return ibv_post_srq_recv(srq, wr, bad);
+    }
+};
 
 template <typename Queue>
-RPMA_INLINE int post_plain(Queue* queue, const MessageArguments& message, const Where& where) {
-    RecvRequest request;
-    request.set(message);
-    return post_to(queue, request, where);
+RPMA_INLINE int post(Queue queue, const rpma_mr_local* region, std::size_t offset, std::size_t len,
+                     const void* op_context, Where where) {
+    ibv_sge sge;
+    sge.addr = region->address + offset;
+    sge.length = static_cast<std::uint32_t>(len);
+    sge.lkey = region->lkey;
+    ibv_recv_wr wr;
+    wr.wr_id = rpma::wr_id_of(op_context);
+    wr.next = nullptr;
+    wr.sg_list = &sge;
+    wr.num_sge = 1;
+    ibv_recv_wr* bad;  // NOLINT(cppcoreguidelines-init-variables): set by the verb, never read
+    const int result = queue.post(&wr, &bad);
+    return RPMA_LIKELY(result == 0)
+               ? 0
+               : rpma::post_failure(result, Queue::verb, rpma::wr_id_of(op_context), len, where);
 }
 
 /// For what has been checked precisely: also without a region.
 template <typename Queue>
-RPMA_COLD int post_any(Queue* queue, const MessageArguments& message, const Where& where) {
+RPMA_COLD int post_checked(Queue queue, const MessageArguments& message, Where where) {
     if (message.region != nullptr) {
-        return post_plain(queue, message, where);
+        return post(queue, message.region, message.offset, message.length, message.op_context,
+                    where);
     }
-    RecvRequest request;
-    request.set_empty(message);
-    return post_to(queue, request, where);
+    ibv_recv_wr wr = {rpma::wr_id_of(message.op_context), nullptr, nullptr, 0};
+    ibv_recv_wr* bad = nullptr;
+    const int result = queue.post(&wr, &bad);
+    return result == 0 ? 0 : rpma::post_failure(result, Queue::verb, wr.wr_id, 0, where);
+}
+
+RPMA_COLD int check_and_recv(const rpma_conn* conn, const MessageArguments& message, Where where) {
+    const int bad = rpma::check_recv("conn", conn, message, where);
+    return bad != 0 ? bad : post_checked(QpQueue{conn->qp}, message, where);
+}
+
+RPMA_COLD int check_and_recv(const rpma_srq* srq, const MessageArguments& message, Where where) {
+    const int bad = rpma::check_recv("srq", srq, message, where);
+    return bad != 0 ? bad : post_checked(SrqQueue{srq->srq.get()}, message, where);
 }
 
 }  // namespace
 
 int rpma_recv(struct rpma_conn* conn, struct rpma_mr_local* dst, size_t offset, size_t len,
               const void* op_context) {
-    const MessageArguments message = {dst, offset, len, op_context};
-    if (RPMA_LIKELY(conn != nullptr && is_plain(message))) {
-        return post_plain(conn->qp, message, Where::here());
+    if (RPMA_UNLIKELY(conn == nullptr || dst == nullptr ||
+                      !rpma::fits(dst->source_limit, offset, len))) {
+        return check_and_recv(conn, {dst, offset, len, op_context}, Where::here());
     }
-    const int bad = rpma::check_recv("conn", conn, message, Where::here());
-    return bad != 0 ? bad : post_any(conn->qp, message, Where::here());
+    return post(QpQueue{conn->qp}, dst, offset, len, op_context, Where::here());
 }
 
 int rpma_conn_req_recv(struct rpma_conn_req* req, struct rpma_mr_local* dst, size_t offset,
@@ -90,15 +88,14 @@ int rpma_conn_req_recv(struct rpma_conn_req* req, struct rpma_mr_local* dst, siz
     }
     const MessageArguments message = {dst, offset, len, op_context};
     const int bad = rpma::check_recv("req", req, message, Where::here());
-    return bad != 0 ? bad : post_any(req->link->qp(), message, Where::here());
+    return bad != 0 ? bad : post_checked(QpQueue{req->link->qp()}, message, Where::here());
 }
 
 int rpma_srq_recv(struct rpma_srq* srq, struct rpma_mr_local* dst, size_t offset, size_t len,
                   const void* op_context) {
-    const MessageArguments message = {dst, offset, len, op_context};
-    if (RPMA_LIKELY(srq != nullptr && is_plain(message))) {
-        return post_plain(srq->srq.get(), message, Where::here());
+    if (RPMA_UNLIKELY(srq == nullptr || dst == nullptr ||
+                      !rpma::fits(dst->source_limit, offset, len))) {
+        return check_and_recv(srq, {dst, offset, len, op_context}, Where::here());
     }
-    const int bad = rpma::check_recv("srq", srq, message, Where::here());
-    return bad != 0 ? bad : post_any(srq->srq.get(), message, Where::here());
+    return post(SrqQueue{srq->srq.get()}, dst, offset, len, op_context, Where::here());
 }
