@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The scenarios. Most are run in several ways; tests.cmake says how.
+set(rpma_scenarios_over_librpma
+  atomic_write both_directions_two_threads client_before_server client_killed delete_without_disconnect
+  deregistered_while_writing descriptor_alignment disconnect_order event_without_completion every_address_in_one_process
+  flush_at_region_end flush_completion_on_error_only flush_types forked_child full_send_queue immediate_data
+  large_transfer listen_again many_clients memory_advice no_device nonblocking_descriptors private_data_lengths
+  private_data_life ranges_are_checked receive_only_region records_survive_the_server registration_sizes
+  rejected_request repeated_connections request_is_gone_after_connect send_recv_sizes send_waits_for_receive
+  separate_receive_queue server_killed shared_completion_channel shared_receive_queue sleeping_target
+  stopped_process write_read_sizes zero_length)
+
+set(rpma_scenarios_over_verbs
+  completion_queue_overrun events_follow_the_id fenced_write_after_read gather_and_scatter inline_data
+  local_protection_errors remote_access_errors remote_atomics solicited_events)

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "driver/report.hpp"
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace driver {
+namespace {
+
+void print(const char* format, va_list arguments) {
+    std::fputs("driver: ", stdout);
+    std::vprintf(format,
+                 arguments);  // NOLINT(clang-diagnostic-format-nonliteral): checked at the callers
+}
+
+}  // namespace
+
+void say(const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    print(format, arguments);
+    va_end(arguments);
+    std::fputc('\n', stdout);
+    std::fflush(stdout);
+}
+
+void give_up(const char* format, ...) {
+    const int saved_errno = errno;
+    va_list arguments;
+    va_start(arguments, format);
+    print(format, arguments);
+    va_end(arguments);
+    std::printf(": %s\n", std::strerror(saved_errno));
+    std::fflush(stdout);
+    std::exit(kUnusable);  // NOLINT(concurrency-mt-unsafe): drivers have one thread
+}
+
+}  // namespace driver

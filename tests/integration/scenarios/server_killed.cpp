@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The server is killed: "waiting" while the client waits for an event, "transfer" in the middle of
+// large writes and a flush, "later" before the client's next write. The client learns of it in
+// bounded time, and no operation after the first failed one is reported as successful.
+#include <csignal>
+
+#include "common/pattern.hpp"
+#include "common/session.hpp"
+
+namespace {
+
+constexpr std::size_t kPiece = 1U << 20U;
+constexpr std::uint64_t kPieces = 4;
+
+void post_transfer(const it::Attached& attached) {
+    for (std::uint64_t piece = 0; piece < kPieces; ++piece) {
+        CHECK_OK(rpma_write(attached.conn(), attached.remote.get(), piece * kPiece,
+                            attached.local.mr(), piece * kPiece, kPiece, RPMA_F_COMPLETION_ALWAYS,
+                            it::context(piece)));
+    }
+    CHECK_OK(rpma_flush(attached.conn(), attached.remote.get(), 0, kPieces * kPiece,
+                        RPMA_FLUSH_TYPE_VISIBILITY, RPMA_F_COMPLETION_ALWAYS,
+                        it::context(kPieces)));
+}
+
+bool is_loss(ibv_wc_status status) {
+    return status == IBV_WC_RETRY_EXC_ERR || status == IBV_WC_WR_FLUSH_ERR;
+}
+
+// Every operation completes once, in order. True: at least one failed.
+bool collect_transfer(const it::Attached& attached) {
+    bool failed = false;
+    for (std::uint64_t number = 0; number <= kPieces; ++number) {
+        const ibv_wc wc = it::next_completion(it::main_cq(attached.conn()));
+        CHECK_EQ(wc.wr_id, number);
+        CHECK(wc.status == IBV_WC_SUCCESS || is_loss(wc.status));
+        CHECK(!failed || wc.status != IBV_WC_SUCCESS);
+        failed = failed || wc.status != IBV_WC_SUCCESS;
+    }
+    it::expect_none(it::main_cq(attached.conn()));
+    return failed;
+}
+
+// Transfers until the server is gone.
+void transfer(it::Role& role, const it::Attached& attached) {
+    const it::Deadline deadline;
+    role.peer().signal("transferring");
+    for (bool failed = false; !failed; failed = collect_transfer(attached)) {
+        CHECK(!deadline.passed());
+        post_transfer(attached);
+    }
+}
+
+void write_after_death(it::Role& role, const it::Attached& attached) {
+    role.peer().signal("die");
+    role.peer().await_end();
+    const int code = rpma_write(attached.conn(), attached.remote.get(), 0, attached.local.mr(), 0,
+                                8, RPMA_F_COMPLETION_ALWAYS, it::context(77));
+    if (code == 0) {
+        const ibv_wc wc = it::next_completion(it::main_cq(attached.conn()));
+        CHECK_EQ(wc.wr_id, 77);
+        CHECK(is_loss(wc.status));
+    } else {
+        CHECK_CODE(code, RPMA_E_PROVIDER);
+    }
+}
+
+}  // namespace
+
+void server(it::Role& role) {
+    const it::Served served = it::serve(role, kPieces * kPiece);
+    role.peer().await(role.has_argument("transfer") ? "transferring" : "die");
+    if (role.has_argument("transfer")) {
+        it::sleep_ms(100);
+    }
+    std::raise(SIGKILL);
+}
+
+void client(it::Role& role) {
+    const it::Attached attached = it::attach(role, kPieces * kPiece);
+    if (role.has_argument("transfer")) {
+        transfer(role, attached);
+    } else if (role.has_argument("later")) {
+        write_after_death(role, attached);
+    } else {
+        role.peer().signal("die");
+    }
+    it::expect_closed_or_lost(attached.conn());
+    CHECK_CODE(rpma_conn_disconnect(attached.conn()), 0);
+}
