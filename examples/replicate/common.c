@@ -22,8 +22,7 @@ struct rpma_peer* open_peer(const char* address, enum rpma_util_ibv_context_type
     struct rpma_peer* peer = NULL;
     int ret = rpma_utils_get_ibv_context(address, type, &device);
     if (ret) {
-        fail_rpma(address, ret);
-        fputs("No RDMA device here? Try: rpma-fabric run -- PROGRAM ARGUMENTS...\n", stderr);
+        fail_rpma(address, ret); /* without any device the library's log line has said what to do */
         return NULL;
     }
     ret = rpma_peer_new(device, &peer);
