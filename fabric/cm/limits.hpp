@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every number of the connection manager that is a choice, in one place.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace fabric::cm {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// How long a connecting side waits for the link and for the answer to its request, and an accepting
+// side for the last message of the handshake. The kernel repeats a message after 4.3 s; we send
+// over a stream and wait for about four such periods.
+inline constexpr milliseconds kAnswerTime{17'000};
+// A peer that has the request but whose program has not decided asks for more time with this code:
+// 4.096 us << 24 is 68.7 s, as the kernel does.
+inline constexpr std::uint8_t kServiceTimeoutCode = 24;
+// How long an incoming link may stay silent before its request.
+inline constexpr milliseconds kRequestTime{10'000};
+// How long a disconnecting side waits for the peer's answer before it counts as disconnected.
+inline constexpr milliseconds kDisconnectTime{5'000};
+// From DISCONNECTED to TIMEWAIT_EXIT.
+inline constexpr milliseconds kTimeWait{500};
+
+// Connect requests that may wait for the program; the kernel's limit, and what a backlog of 0
+// means.
+inline constexpr int kMaxBacklog = 1024;
+
+// Fields of a REQ that have no effect on a stream but are filled as the kernel does.
+inline constexpr std::uint8_t kResponseTimeoutCode = 20;
+inline constexpr std::uint8_t kMaxCmRetries = 15;
+inline constexpr std::uint8_t kAckTimeoutCode = 17;
+inline constexpr std::uint8_t kPacketLifeTime = 16;
+inline constexpr std::uint8_t kHopLimit = 64;
+inline constexpr std::uint16_t kPartitionKey = 0xffff;
+inline constexpr std::uint8_t kDefaultRetry = 7;
+
+// Time a peer shall wait after a receiver-not-ready answer, as a code: 0.64 ms.
+inline constexpr std::uint8_t kRnrTimerCode = 12;
+// Largest path MTU code InfiniBand knows (4096 bytes); larger ones are this carrier's.
+inline constexpr std::uint8_t kMaxInfinibandMtuCode = 5;
+
+inline constexpr int kEndpointResolveMs = 2000;
+
+}  // namespace fabric::cm
