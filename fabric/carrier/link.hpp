@@ -87,9 +87,11 @@ public:
 int connect(const sockaddr_storage& source, const sockaddr_storage& destination,
             std::shared_ptr<ControlHandler> handler, std::shared_ptr<Link>* link);
 // on_link is called on the engine's thread for each incoming link, before anything is read from it.
-// A link that on_link keeps no reference to is closed.
+// A link that on_link keeps no reference to is closed. The IPv6 wildcard takes IPv4 as well unless
+// `only_ipv6` is set.
 int listen(const sockaddr_storage& address, int backlog,
-           std::function<void(std::shared_ptr<Link>)> on_link, std::unique_ptr<Listener>* listener);
+           std::function<void(std::shared_ptr<Link>)> on_link, std::unique_ptr<Listener>* listener,
+           bool only_ipv6 = false);
 // Passes every link's locks once, so that no one still uses what was found in the memory table
 // before; and releases the region.
 void release_everywhere(const memory::Region* region);

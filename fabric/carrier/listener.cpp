@@ -108,21 +108,33 @@ private:
     const sockaddr_storage address_;
 };
 
-int bind_and_listen(int fd, const sockaddr_storage& address, int backlog) {
+int bind_and_listen(int fd, const sockaddr_storage& address, int backlog, bool only_ipv6) {
     const int on = 1;
-    const int off = 0;
+    const int only = only_ipv6 ? 1 : 0;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (address.ss_family == AF_INET6)
-        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only, sizeof only);
     if (bind(fd, reinterpret_cast<const sockaddr*>(&address), length_of(address)) != 0)
         return errno;
     return ::listen(fd, backlog) == 0 ? 0 : errno;
 }
 
+// A given port may still be reserved by its owner with a bound socket; without one the kernel
+// chooses when it knows the destination, so that ports can serve several connections.
+int bind_source(int fd, const sockaddr_storage& source) {
+    if (length_of(source) == 0 || is_wildcard(source))
+        return 0;
+    const int on = 1;
+    if (port_of(source) != 0)
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    else
+        setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
+    return bind(fd, reinterpret_cast<const sockaddr*>(&source), length_of(source)) == 0 ? 0 : errno;
+}
+
 int start_connecting(int fd, const sockaddr_storage& source, const sockaddr_storage& destination) {
-    if (length_of(source) != 0 && !is_wildcard(source) &&
-        bind(fd, reinterpret_cast<const sockaddr*>(&source), length_of(source)) != 0)
-        return errno;
+    if (const int error = bind_source(fd, source); error != 0)
+        return error;
     const auto* address = reinterpret_cast<const sockaddr*>(&destination);
     if (::connect(fd, address, length_of(destination)) == 0 || errno == EINPROGRESS)
         return 0;
@@ -132,14 +144,14 @@ int start_connecting(int fd, const sockaddr_storage& source, const sockaddr_stor
 }  // namespace
 
 int listen(const sockaddr_storage& address, int backlog, OnLink on_link,
-           std::unique_ptr<Listener>* listener) {
+           std::unique_ptr<Listener>* listener, bool only_ipv6) {
     if (length_of(address) == 0)
         return EAFNOSUPPORT;
     Descriptor socket = make_stream_socket(address.ss_family);
     const int fd = socket.get();
     if (fd < 0)
         return errno;
-    if (const int error = bind_and_listen(fd, address, backlog); error != 0)
+    if (const int error = bind_and_listen(fd, address, backlog, only_ipv6); error != 0)
         return error;
     const sockaddr_storage bound = local_of(fd);
     auto acceptor = std::make_shared<Acceptor>(std::move(socket), std::move(on_link));
