@@ -27,8 +27,8 @@ private:
 };
 
 /// Calls attempt(rdma_addrinfo*) for the results of a look-up until one succeeds; then, since
-/// rdma_getaddrinfo() gives the addresses of one family only, for those of the other family. Returns
-/// the failure of the first, which is the one that the resolver prefers.
+/// rdma_getaddrinfo() gives the addresses of one family only, for those of the other family.
+/// Returns the failure of the first, which is the one that the resolver prefers.
 template <typename Attempt>
 Status try_addresses(const char* node, const char* service, AddressUse use, Attempt attempt) {
     Status first_failure;

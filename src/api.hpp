@@ -19,7 +19,8 @@ struct NamedPointer {
 int refuse_null(std::initializer_list<NamedPointer> arguments, Where where = Where::here(),
                 Origin origin = Origin::setup);
 
-/// The code of status; errno is what rdma-core reported. A failure is logged, RPMA_E_NO_EVENT is none.
+/// The code of status; errno is what rdma-core reported. A failure is logged, RPMA_E_NO_EVENT is
+/// none.
 int finish(const Status& status, Where where = Where::here(), Origin origin = Origin::setup);
 
 }  // namespace rpma

@@ -9,6 +9,8 @@ namespace rpma {
 const bool kHeadersKnowAtomicWrite = false;
 const std::uint64_t kAtomicWriteSendOp = 0;
 
-int post_native_atomic_write(ibv_qp*, const NativeTarget&, const void*) { return EOPNOTSUPP; }
+int post_native_atomic_write(ibv_qp*, const NativeTarget&, const void*) {
+    return EOPNOTSUPP;
+}
 
 }  // namespace rpma

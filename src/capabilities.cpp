@@ -2,8 +2,8 @@
 #include "capabilities.hpp"
 
 #include "err.hpp"
-#include "public.hpp"
 #include "native.hpp"
+#include "public.hpp"
 
 namespace rpma {
 
@@ -15,7 +15,9 @@ constexpr std::uint64_t kCapFlushGlobal = 1ULL << 38;
 constexpr std::uint64_t kCapFlushPersistent = 1ULL << 39;
 constexpr std::uint64_t kCapAtomicWrite = 1ULL << 40;
 
-bool has_all(std::uint64_t flags, std::uint64_t wanted) { return (flags & wanted) == wanted; }
+bool has_all(std::uint64_t flags, std::uint64_t wanted) {
+    return (flags & wanted) == wanted;
+}
 
 bool is_odp_capable(const ibv_odp_caps& caps) {
     return has_all(caps.general_caps, IBV_ODP_SUPPORT) &&

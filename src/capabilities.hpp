@@ -11,10 +11,10 @@
 namespace rpma {
 
 struct Capabilities {
-    bool odp;            ///< on-demand paging, for RDMA read and write on RC
-    bool atomic_write;   ///< native atomic write, known to device and headers
-    bool flush;          ///< native flush of both kinds, known to device and headers
-    bool iwarp;          ///< the transport is iWARP
+    bool odp;           ///< on-demand paging, for RDMA read and write on RC
+    bool atomic_write;  ///< native atomic write, known to device and headers
+    bool flush;         ///< native flush of both kinds, known to device and headers
+    bool iwarp;         ///< the transport is iWARP
 };
 
 /// Fails with RPMA_E_PROVIDER.

@@ -9,8 +9,9 @@ namespace rpma {
 
 namespace {
 
-/// The kernel answers EAGAIN for an empty non-blocking channel; ENODATA is what librpma's users were
-/// once promised. An interrupted wait is no fault either: its user may want to stop, or to go on.
+/// The kernel answers EAGAIN for an empty non-blocking channel; ENODATA is what librpma's users
+/// were once promised. An interrupted wait is no fault either: its user may want to stop, or to go
+/// on.
 bool means_nothing_yet(int err) {
     return err == EAGAIN || err == EWOULDBLOCK || err == ENODATA || err == EINTR;
 }

@@ -63,9 +63,9 @@ int wait_for_either(rpma_conn* conn, rpma_cq** cq, bool* is_rcq, const Where& wh
     ibv_ack_cq_events(source, 1);
     rpma_cq* const queue = queue_of(conn, source);
     if (queue == nullptr) {
-        return rpma::finish(Status::failure(RPMA_E_UNKNOWN,
-                                            "ibv_get_cq_event: a CQ that is not the connection's"),
-                            where, Origin::data_path);
+        return rpma::finish(
+            Status::failure(RPMA_E_UNKNOWN, "ibv_get_cq_event: a CQ that is not the connection's"),
+            where, Origin::data_path);
     }
     if (is_rcq != nullptr) {
         *is_rcq = queue == conn->link->rcq();
@@ -139,8 +139,7 @@ int rpma_conn_next_event(struct rpma_conn* conn, enum rpma_conn_event* event) {
     return rpma::finish(next_event(conn, event, Where::here()));
 }
 
-int rpma_conn_get_private_data(const struct rpma_conn* conn,
-                               struct rpma_conn_private_data* pdata) {
+int rpma_conn_get_private_data(const struct rpma_conn* conn, struct rpma_conn_private_data* pdata) {
     if (const int bad = rpma::refuse_null({{"conn", conn}, {"pdata", pdata}})) {
         return bad;
     }

@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "handles.hpp"
-#include "public.hpp"
 #include "link.hpp"
 #include "object.hpp"
+#include "public.hpp"
 
 struct rpma_conn {
     /// Takes from link what the data path needs; makes the flush buffer where flushes are reads.

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "public.hpp"
 #include "object.hpp"
+#include "public.hpp"
 #include "srq.hpp"
 
 namespace rpma {

@@ -113,8 +113,8 @@ int rpma_conn_req_new(struct rpma_peer* peer, const char* addr, const char* port
         return bad;
     }
     rpma::Owned<rpma_conn_req> req;
-    const Status status = rpma_conn_req::open_outgoing(peer, addr, port,
-                                                       rpma_conn_cfg::settings_of(cfg), req);
+    const Status status =
+        rpma_conn_req::open_outgoing(peer, addr, port, rpma_conn_cfg::settings_of(cfg), req);
     if (status.ok()) {
         rpma::log_line(rpma::Where::here(), rpma::Origin::setup, RPMA_LOG_LEVEL_NOTICE,
                        "request made for %s, port %s", addr, port);

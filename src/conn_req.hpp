@@ -3,9 +3,9 @@
 #pragma once
 
 #include "conn_cfg.hpp"
-#include "public.hpp"
 #include "link.hpp"
 #include "object.hpp"
+#include "public.hpp"
 
 struct rpma_conn_req {
     /// Fails with RPMA_E_INVAL, RPMA_E_NOMEM, RPMA_E_PROVIDER.

@@ -26,9 +26,9 @@ int wait_for(rpma_cq* cq, const Where& where) {
     return rpma::finish(cq->arm(), where, Origin::data_path);
 }
 
-RPMA_COLD int refuse_get_wc(const rpma_cq* cq, int num_entries, const ibv_wc* wc, Where where) {
-    if (const int bad =
-            rpma::refuse_null({{"cq", cq}, {"wc", wc}}, where, Origin::data_path)) {
+RPMA_COLD int refuse_get_wc(const rpma_cq* cq, int num_entries, const ibv_wc* wc,
+                            const Where& where) {
+    if (const int bad = rpma::refuse_null({{"cq", cq}, {"wc", wc}}, where, Origin::data_path)) {
         return bad;
     }
     return rpma::finish(
@@ -37,7 +37,7 @@ RPMA_COLD int refuse_get_wc(const rpma_cq* cq, int num_entries, const ibv_wc* wc
         where, Origin::data_path);
 }
 
-RPMA_COLD int poll_failure(int result, int num_entries, Where where) {
+RPMA_COLD int poll_failure(int result, int num_entries, const Where& where) {
     if (result == 0) {
         return RPMA_E_NO_COMPLETION;
     }
@@ -46,9 +46,10 @@ RPMA_COLD int poll_failure(int result, int num_entries, Where where) {
             Status::system(RPMA_E_PROVIDER, rpma::errno_of(result), "ibv_poll_cq failed"), where,
             Origin::data_path);
     }
-    return rpma::finish(Status::failure(RPMA_E_UNKNOWN, "ibv_poll_cq gave %d completions of %d asked for",
-                                        result, num_entries),
-                        where, Origin::data_path);
+    return rpma::finish(
+        Status::failure(RPMA_E_UNKNOWN, "ibv_poll_cq gave %d completions of %d asked for", result,
+                        num_entries),
+        where, Origin::data_path);
 }
 
 }  // namespace
@@ -56,7 +57,8 @@ RPMA_COLD int poll_failure(int result, int num_entries, Where where) {
 Status rpma::open_comp_channel(ibv_context* context, CompChannel& out) {
     errno = 0;
     out = CompChannel(ibv_create_comp_channel(context));
-    return out ? Status() : Status::system(RPMA_E_PROVIDER, errno, "ibv_create_comp_channel failed");
+    return out ? Status()
+               : Status::system(RPMA_E_PROVIDER, errno, "ibv_create_comp_channel failed");
 }
 
 Status rpma_cq::open(ibv_context* context, std::uint32_t size, ibv_comp_channel* shared_channel,
@@ -77,7 +79,8 @@ Status rpma_cq::open(ibv_context* context, std::uint32_t size, ibv_comp_channel*
     errno = 0;
     queue->cq = rpma::Cq(ibv_create_cq(context, entries, nullptr, queue->channel, 0));
     if (!queue->cq) {
-        return Status::system(RPMA_E_PROVIDER, errno, "ibv_create_cq of %d entries failed", entries);
+        return Status::system(RPMA_E_PROVIDER, errno, "ibv_create_cq of %d entries failed",
+                              entries);
     }
     queue->verbs = queue->cq.get();
     const Status status = queue->arm();
@@ -122,16 +125,21 @@ int rpma_cq_wait(struct rpma_cq* cq) {
 }
 
 int rpma_cq_get_wc(struct rpma_cq* cq, int num_entries, struct ibv_wc* wc, int* num_entries_got) {
-    if (RPMA_UNLIKELY(cq == nullptr || wc == nullptr || num_entries < 1 ||
-                      (num_entries > 1 && num_entries_got == nullptr))) {
-        return refuse_get_wc(cq, num_entries, wc, Where::here());
+    static constexpr Where here = Where::here();
+    if (RPMA_UNLIKELY(cq == nullptr || wc == nullptr)) {
+        return refuse_get_wc(cq, num_entries, wc, here);
+    }
+    if (RPMA_LIKELY(num_entries == 1 && num_entries_got == nullptr)) {
+        const int result = ibv_poll_cq(cq->verbs, 1, wc);
+        return RPMA_LIKELY(result == 1) ? 0 : poll_failure(result, 1, here);
+    }
+    if (RPMA_UNLIKELY(num_entries < 1 || num_entries_got == nullptr)) {
+        return refuse_get_wc(cq, num_entries, wc, here);
     }
     const int result = ibv_poll_cq(cq->verbs, num_entries, wc);
     if (RPMA_UNLIKELY(result <= 0 || result > num_entries)) {
-        return poll_failure(result, num_entries, Where::here());
+        return poll_failure(result, num_entries, here);
     }
-    if (num_entries_got != nullptr) {
-        *num_entries_got = result;
-    }
+    *num_entries_got = result;
     return 0;
 }

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "handles.hpp"
-#include "public.hpp"
 #include "object.hpp"
+#include "public.hpp"
 
 struct rpma_cq {
     /// Makes and arms a queue. shared_channel: the channel to use, or NULL for one of its own.

@@ -16,7 +16,7 @@ using rpma::Where;
 namespace {
 
 /// For what the fast path passed on: bad arguments, no regions, regions beyond 4 GiB.
-RPMA_COLD int check_and_post(const RdmaArguments& a, Where where) {
+RPMA_COLD int check_and_post(const RdmaArguments& a, const Where& where) {
     if (const int bad = rpma::check_rdma(a, where)) {
         return bad;
     }
@@ -35,7 +35,8 @@ RPMA_COLD int check_and_post(const RdmaArguments& a, Where where) {
 }
 
 RPMA_COLD int check_and_send(const rpma_conn* conn, const MessageArguments& message,
-                             ibv_wr_opcode opcode, int flags, std::uint32_t imm, Where where) {
+                             ibv_wr_opcode opcode, int flags, std::uint32_t imm,
+                             const Where& where) {
     if (const int bad = rpma::check_send(conn, message, flags, where)) {
         return bad;
     }
@@ -54,13 +55,12 @@ RPMA_COLD int check_and_send(const rpma_conn* conn, const MessageArguments& mess
 RPMA_INLINE int write(ibv_wr_opcode opcode, const rpma_conn* conn, const rpma_mr_remote* dst,
                       std::size_t dst_offset, const rpma_mr_local* src, std::size_t src_offset,
                       std::size_t len, int flags, std::uint32_t imm, const void* op_context,
-                      Where where) {
-    if (RPMA_UNLIKELY(conn == nullptr || dst == nullptr || src == nullptr || flags == 0 ||
+                      const Where& where) {
+    if (RPMA_UNLIKELY(!rpma::surely_given(conn, dst, src) || flags == 0 ||
                       !rpma::fits(src->source_limit, src_offset, len) ||
                       !rpma::fits(dst->destination_limit, dst_offset, len))) {
-        return check_and_post({opcode, conn, src, src_offset, dst, dst_offset, len, flags, imm,
-                               op_context},
-                              where);
+        return check_and_post(
+            {opcode, conn, src, src_offset, dst, dst_offset, len, flags, imm, op_context}, where);
     }
     SendRequest request;
     request.set(opcode, rpma::signaled(flags), op_context);
@@ -75,8 +75,8 @@ RPMA_INLINE int write(ibv_wr_opcode opcode, const rpma_conn* conn, const rpma_mr
 /// Both kinds of send.
 RPMA_INLINE int send(ibv_wr_opcode opcode, const rpma_conn* conn, const rpma_mr_local* src,
                      std::size_t offset, std::size_t len, int flags, std::uint32_t imm,
-                     const void* op_context, Where where) {
-    if (RPMA_UNLIKELY(conn == nullptr || src == nullptr || flags == 0 ||
+                     const void* op_context, const Where& where) {
+    if (RPMA_UNLIKELY(!rpma::surely_given(conn, src) || flags == 0 ||
                       !rpma::fits(src->source_limit, offset, len))) {
         return check_and_send(conn, {src, offset, len, op_context}, opcode, flags, imm, where);
     }
@@ -89,16 +89,39 @@ RPMA_INLINE int send(ibv_wr_opcode opcode, const rpma_conn* conn, const rpma_mr_
     return rpma::post(conn->qp, request, where);
 }
 
-RPMA_COLD int write_natively(const RemoteArguments& a, const void* src, Where where) {
-    // Behind flushes that are reads only a fence keeps it; behind native flushes it stays by itself.
+/// Inline: the source may be reused at once. The fence keeps it behind flushes that are reads.
+RPMA_INLINE int write_atomically(const rpma_conn* conn, const rpma_mr_remote* dst,
+                                 std::size_t dst_offset, const char* src, int flags,
+                                 const void* op_context, const Where& where) {
+    SendRequest request;
+    request.set(IBV_WR_RDMA_WRITE, rpma::signaled(flags) | IBV_SEND_INLINE | IBV_SEND_FENCE,
+                op_context);
+    request.sge = {reinterpret_cast<std::uintptr_t>(src), RPMA_ATOMIC_WRITE_ALIGNMENT, 0};
+    request.set_remote(dst, dst_offset);
+    return rpma::post(conn->qp, request, where);
+}
+
+RPMA_COLD int write_natively(const RemoteArguments& a, const char* src, const Where& where) {
+    // Behind flushes that are reads only a fence keeps it; behind native flushes it stays by
+    // itself.
     const unsigned fence = a.conn->native_flush ? 0 : IBV_SEND_FENCE;
     const rpma::NativeTarget target = {rpma::wr_id_of(a.op_context),
                                        rpma::signaled(a.flags) | fence,
                                        a.remote->address + a.offset, a.remote->rkey};
     const int result = rpma::post_native_atomic_write(a.conn->qp, target, src);
-    return result == 0 ? 0
-                       : rpma::post_failure(result, "ibv_wr_atomic_write", target.wr_id, a.length,
-                                            where);
+    return result == 0
+               ? 0
+               : rpma::post_failure(result, "ibv_wr_atomic_write", target.wr_id, a.length, where);
+}
+
+RPMA_COLD int check_and_write_atomically(const RemoteArguments& a, const char* src,
+                                         const Where& where) {
+    if (const int bad = rpma::check_atomic_write(a, src, where)) {
+        return bad;
+    }
+    return a.conn->native_atomic_write
+               ? write_natively(a, src, where)
+               : write_atomically(a.conn, a.remote, a.offset, src, a.flags, a.op_context, where);
 }
 
 /// Whether the 8 bytes at offset are aligned, in the region and in the other side's memory.
@@ -111,65 +134,58 @@ RPMA_INLINE bool is_aligned(const rpma_mr_remote* region, std::size_t offset) {
 int rpma_read(struct rpma_conn* conn, struct rpma_mr_local* dst, size_t dst_offset,
               const struct rpma_mr_remote* src, size_t src_offset, size_t len, int flags,
               const void* op_context) {
-    if (RPMA_UNLIKELY(conn == nullptr || dst == nullptr || src == nullptr || flags == 0 ||
+    static constexpr Where here = Where::here();
+    if (RPMA_UNLIKELY(!rpma::surely_given(conn, dst, src) || flags == 0 ||
                       !rpma::fits(dst->destination_limit, dst_offset, len) ||
                       !rpma::fits(src->source_limit, src_offset, len))) {
-        return check_and_post({IBV_WR_RDMA_READ, conn, dst, dst_offset, src, src_offset, len, flags,
-                               0, op_context},
-                              Where::here());
+        return check_and_post(
+            {IBV_WR_RDMA_READ, conn, dst, dst_offset, src, src_offset, len, flags, 0, op_context},
+            here);
     }
     SendRequest request;
     request.set(IBV_WR_RDMA_READ, rpma::signaled(flags), op_context);
     request.set_local(dst, dst_offset, len);
     request.set_remote(src, src_offset);
-    return rpma::post(conn->qp, request, Where::here());
+    return rpma::post(conn->qp, request, here);
 }
 
 int rpma_write(struct rpma_conn* conn, struct rpma_mr_remote* dst, size_t dst_offset,
                const struct rpma_mr_local* src, size_t src_offset, size_t len, int flags,
                const void* op_context) {
+    static constexpr Where here = Where::here();
     return write(IBV_WR_RDMA_WRITE, conn, dst, dst_offset, src, src_offset, len, flags, 0,
-                 op_context, Where::here());
+                 op_context, here);
 }
 
 int rpma_write_with_imm(struct rpma_conn* conn, struct rpma_mr_remote* dst, size_t dst_offset,
                         const struct rpma_mr_local* src, size_t src_offset, size_t len, int flags,
                         uint32_t imm, const void* op_context) {
+    static constexpr Where here = Where::here();
     return write(IBV_WR_RDMA_WRITE_WITH_IMM, conn, dst, dst_offset, src, src_offset, len, flags,
-                 imm, op_context, Where::here());
+                 imm, op_context, here);
 }
 
 int rpma_atomic_write(struct rpma_conn* conn, struct rpma_mr_remote* dst, size_t dst_offset,
                       const char src[8], int flags, const void* op_context) {
+    static constexpr Where here = Where::here();
     constexpr std::size_t kSize = RPMA_ATOMIC_WRITE_ALIGNMENT;
-    if (RPMA_UNLIKELY(conn == nullptr || dst == nullptr || src == nullptr || flags == 0 ||
-                      !is_aligned(dst, dst_offset) ||
+    if (RPMA_UNLIKELY(!rpma::surely_given(conn, dst, src) || flags == 0 ||
+                      conn->native_atomic_write || !is_aligned(dst, dst_offset) ||
                       !rpma::fits(dst->destination_limit, dst_offset, kSize))) {
-        if (const int bad = rpma::check_atomic_write(
-                {conn, dst, dst_offset, kSize, flags, op_context}, src, Where::here())) {
-            return bad;
-        }
+        return check_and_write_atomically({conn, dst, dst_offset, kSize, flags, op_context}, src,
+                                          here);
     }
-    if (RPMA_UNLIKELY(conn->native_atomic_write)) {
-        return write_natively({conn, dst, dst_offset, kSize, flags, op_context}, src,
-                              Where::here());
-    }
-    SendRequest request;
-    // Inline: src may be reused at once. The fence keeps the write behind flushes that are reads.
-    request.set(IBV_WR_RDMA_WRITE, rpma::signaled(flags) | IBV_SEND_INLINE | IBV_SEND_FENCE,
-                op_context);
-    request.sge = {reinterpret_cast<std::uintptr_t>(src), kSize, 0};
-    request.set_remote(dst, dst_offset);
-    return rpma::post(conn->qp, request, Where::here());
+    return write_atomically(conn, dst, dst_offset, src, flags, op_context, here);
 }
 
 int rpma_send(struct rpma_conn* conn, const struct rpma_mr_local* src, size_t offset, size_t len,
               int flags, const void* op_context) {
-    return send(IBV_WR_SEND, conn, src, offset, len, flags, 0, op_context, Where::here());
+    static constexpr Where here = Where::here();
+    return send(IBV_WR_SEND, conn, src, offset, len, flags, 0, op_context, here);
 }
 
 int rpma_send_with_imm(struct rpma_conn* conn, const struct rpma_mr_local* src, size_t offset,
                        size_t len, int flags, uint32_t imm, const void* op_context) {
-    return send(IBV_WR_SEND_WITH_IMM, conn, src, offset, len, flags, imm, op_context,
-                Where::here());
+    static constexpr Where here = Where::here();
+    return send(IBV_WR_SEND_WITH_IMM, conn, src, offset, len, flags, imm, op_context, here);
 }

@@ -26,20 +26,20 @@ int check_flags(int flags, const Where& where) {
 int check_length(std::size_t length, const Where& where) {
     return length <= std::numeric_limits<std::uint32_t>::max()
                ? 0
-               : refuse(where, Status::failure(RPMA_E_INVAL,
-                                               "length %zu: one operation moves less than 4 GiB",
-                                               length));
+               : refuse(where,
+                        Status::failure(RPMA_E_INVAL,
+                                        "length %zu: one operation moves less than 4 GiB", length));
 }
 
 int check_range(const char* side, std::uint64_t size, std::size_t offset, std::size_t length,
                 const Where& where) {
     return inside(size, offset, length)
                ? 0
-               : refuse(where, Status::failure(RPMA_E_INVAL,
-                                               "offset %zu and length %zu do not lie inside the %s "
-                                               "region of %zu bytes",
-                                               offset, length, side,
-                                               static_cast<std::size_t>(size)));
+               : refuse(where,
+                        Status::failure(RPMA_E_INVAL,
+                                        "offset %zu and length %zu do not lie inside the %s "
+                                        "region of %zu bytes",
+                                        offset, length, side, static_cast<std::size_t>(size)));
 }
 
 int check_usage(const char* side, bool allowed, int usage, const char* purpose,
@@ -88,8 +88,7 @@ int check_rdma_ranges(const RdmaArguments& a, const Where& where) {
         return 0;
     }
     const int bad = check_range("local", a.local->size, a.local_offset, a.length, where);
-    return bad != 0 ? bad
-                    : check_range("remote", a.remote->size, a.remote_offset, a.length, where);
+    return bad != 0 ? bad : check_range("remote", a.remote->size, a.remote_offset, a.length, where);
 }
 
 int check_rdma_usage(const RdmaArguments& a, const Where& where) {
@@ -117,20 +116,20 @@ int check_message(const MessageArguments& message, const Where& where) {
     if (message.offset == 0 && message.length == 0) {
         return 0;
     }
-    return refuse(where, Status::failure(RPMA_E_INVAL,
-                                         "without a region offset and length must be 0"));
+    return refuse(where,
+                  Status::failure(RPMA_E_INVAL, "without a region offset and length must be 0"));
 }
 
 }  // namespace
 
-int check_rdma(const RdmaArguments& arguments, Where where) {
+int check_rdma(const RdmaArguments& arguments, const Where& where) {
     return first_of({check_rdma_pointers, check_rdma_flags, check_rdma_length, check_rdma_ranges,
                      check_rdma_usage},
                     arguments, where);
 }
 
 int check_send(const rpma_conn* conn, const MessageArguments& message, int flags,
-               Where where) {
+               const Where& where) {
     if (const int bad = refuse_null({{"conn", conn}}, where, Origin::data_path)) {
         return bad;
     }
@@ -139,12 +138,12 @@ int check_send(const rpma_conn* conn, const MessageArguments& message, int flags
 }
 
 int check_recv(const char* owner_name, const void* owner, const MessageArguments& message,
-               Where where) {
+               const Where& where) {
     const int bad = refuse_null({{owner_name, owner}}, where, Origin::data_path);
     return bad != 0 ? bad : check_message(message, where);
 }
 
-int check_atomic_write(const RemoteArguments& a, const void* src, Where where) {
+int check_atomic_write(const RemoteArguments& a, const void* src, const Where& where) {
     if (const int bad = refuse_null({{"conn", a.conn}, {"dst", a.remote}, {"src", src}}, where,
                                     Origin::data_path)) {
         return bad;
@@ -167,7 +166,7 @@ int check_atomic_write(const RemoteArguments& a, const void* src, Where where) {
                        "written to", where);
 }
 
-int check_flush(const RemoteArguments& a, rpma_flush_type type, Where where) {
+int check_flush(const RemoteArguments& a, rpma_flush_type type, const Where& where) {
     if (const int bad =
             refuse_null({{"conn", a.conn}, {"dst", a.remote}}, where, Origin::data_path)) {
         return bad;
@@ -180,27 +179,29 @@ int check_flush(const RemoteArguments& a, rpma_flush_type type, Where where) {
                                              static_cast<int>(type)));
     }
     const bool persistent = type == RPMA_FLUSH_TYPE_PERSISTENT;
-    const int usage = persistent ? RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT
-                                 : RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY;
+    const int usage =
+        persistent ? RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT : RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY;
     if ((a.conn->allowed_flushes.load(std::memory_order_relaxed) & usage) == 0) {
-        return refuse(where, Status::failure(RPMA_E_NOSUPP,
-                                             "the other side has not declared direct write to "
-                                             "persistent memory: exchange peer descriptors and call "
-                                             "rpma_conn_apply_remote_peer_cfg()"));
+        return refuse(where,
+                      Status::failure(RPMA_E_NOSUPP,
+                                      "the other side has not declared direct write to "
+                                      "persistent memory: exchange peer descriptors and call "
+                                      "rpma_conn_apply_remote_peer_cfg()"));
     }
     if ((a.remote->usage & usage) == 0) {
-        return refuse(where, Status::failure(RPMA_E_NOSUPP,
-                                             "the remote region (usage 0x%x) was not registered for "
-                                             "flushes of this type: add %s",
-                                             static_cast<unsigned>(a.remote->usage),
-                                             persistent ? "RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT"
-                                                        : "RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY"));
+        return refuse(where,
+                      Status::failure(RPMA_E_NOSUPP,
+                                      "the remote region (usage 0x%x) was not registered for "
+                                      "flushes of this type: add %s",
+                                      static_cast<unsigned>(a.remote->usage),
+                                      persistent ? "RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT"
+                                                 : "RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY"));
     }
     return check_range("remote", a.remote->size, a.offset, a.length, where);
 }
 
 int post_failure(int result, const char* verb, std::uint64_t wr_id, std::size_t bytes,
-                 Where where) {
+                 const Where& where) {
     const int err = errno_of(result);
     const bool full = err == ENOMEM || err == EAGAIN;
     char reason[kErrnoTextSize];
@@ -212,11 +213,6 @@ int post_failure(int result, const char* verb, std::uint64_t wr_id, std::size_t 
                   : "the connection may be broken: see rpma_conn_next_event()");
     errno = err;
     return full ? RPMA_E_AGAIN : RPMA_E_PROVIDER;
-}
-
-int send_failure(int result, const ibv_send_wr& wr, Where where) {
-    const std::size_t bytes = wr.num_sge != 0 ? wr.sg_list->length : 0;
-    return post_failure(result, "ibv_post_send", wr.wr_id, bytes, where);
 }
 
 }  // namespace rpma

@@ -10,8 +10,8 @@
 #include <cstdint>
 
 #include "hints.hpp"
-#include "public.hpp"
 #include "log.hpp"
+#include "public.hpp"
 
 namespace rpma {
 
@@ -47,20 +47,19 @@ struct RemoteArguments {
     const void* op_context;
 };
 
-RPMA_COLD int check_rdma(const RdmaArguments& arguments, Where where);
+RPMA_COLD int check_rdma(const RdmaArguments& arguments, const Where& where);
 RPMA_COLD int check_send(const rpma_conn* conn, const MessageArguments& message, int flags,
-                         Where where);
+                         const Where& where);
 /// owner: what the receive is posted to, with the name of that argument.
 RPMA_COLD int check_recv(const char* owner_name, const void* owner, const MessageArguments& message,
-                         Where where);
+                         const Where& where);
 RPMA_COLD int check_atomic_write(const RemoteArguments& arguments, const void* src,
-                                 Where where);
+                                 const Where& where);
 RPMA_COLD int check_flush(const RemoteArguments& arguments, rpma_flush_type type,
-                          Where where);
+                          const Where& where);
 
 /// For a post that the provider refused: RPMA_E_AGAIN for a full queue, else RPMA_E_PROVIDER.
 RPMA_COLD int post_failure(int result, const char* verb, std::uint64_t wr_id, std::size_t bytes,
-                           Where where);
-RPMA_COLD int send_failure(int result, const ibv_send_wr& wr, Where where);
+                           const Where& where);
 
 }  // namespace rpma

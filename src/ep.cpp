@@ -28,7 +28,8 @@ Status next_request(rpma_ep* ep, const rpma_conn_cfg* cfg, rpma::Owned<rpma_conn
         (void)rpma::acknowledge(event);
         return unexpected;
     }
-    return rpma_conn_req::open_incoming(ep->peer.get(), event, rpma_conn_cfg::settings_of(cfg), out);
+    return rpma_conn_req::open_incoming(ep->peer.get(), event, rpma_conn_cfg::settings_of(cfg),
+                                        out);
 }
 
 }  // namespace
@@ -62,8 +63,8 @@ Status rpma_ep::open(rpma_peer* peer, const char* address, const char* port,
         return rpma::explain_missing_device(
             Status::system(RPMA_E_PROVIDER, errno, "rdma_create_event_channel failed"));
     }
-    const Status status = rpma::try_addresses(
-        address, port, rpma::AddressUse::listen, [&](rdma_addrinfo* result) {
+    const Status status =
+        rpma::try_addresses(address, port, rpma::AddressUse::listen, [&](rdma_addrinfo* result) {
             Status tried = ep->try_address(result);
             if (!tried.ok()) {
                 tried.append("; while listening on %s, port %s", address, port);

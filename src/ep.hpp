@@ -3,9 +3,9 @@
 #pragma once
 
 #include "handles.hpp"
-#include "public.hpp"
 #include "object.hpp"
 #include "peer.hpp"
+#include "public.hpp"
 
 struct rpma_ep {
     /// Fails with RPMA_E_NOMEM, RPMA_E_PROVIDER.

@@ -20,35 +20,46 @@ RPMA_INLINE int usage_of(unsigned type) {
     return RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT >> type;
 }
 
-RPMA_COLD int flush_natively(const RemoteArguments& a, unsigned type, Where where) {
+/// Reads bytes that lie inside the region, as near to the range as possible.
+RPMA_INLINE int flush_by_read(const rpma_conn* conn, const rpma_mr_remote* dst,
+                              std::size_t dst_offset, int flags, const void* op_context,
+                              const Where& where) {
+    SendRequest request;
+    request.set(IBV_WR_RDMA_READ, rpma::signaled(flags), op_context);
+    request.sge = {conn->flush_buffer.address, dst->probe_size, conn->flush_buffer.lkey};
+    request.set_remote(dst, dst_offset < dst->last_probe ? dst_offset : dst->last_probe);
+    return rpma::post(conn->qp, request, where);
+}
+
+RPMA_COLD int flush_natively(const RemoteArguments& a, unsigned type, const Where& where) {
     const rpma::NativeTarget target = {rpma::wr_id_of(a.op_context), rpma::signaled(a.flags),
                                        a.remote->address + a.offset, a.remote->rkey};
-    const int result = rpma::post_native_flush(a.conn->qp, target, a.length,
-                                               type == RPMA_FLUSH_TYPE_PERSISTENT);
-    return result == 0
-               ? 0
-               : rpma::post_failure(result, "ibv_wr_flush", target.wr_id, a.length, where);
+    const int result =
+        rpma::post_native_flush(a.conn->qp, target, a.length, type == RPMA_FLUSH_TYPE_PERSISTENT);
+    return result == 0 ? 0
+                       : rpma::post_failure(result, "ibv_wr_flush", target.wr_id, a.length, where);
+}
+
+RPMA_COLD int check_and_flush(const RemoteArguments& a, rpma_flush_type type, const Where& where) {
+    if (const int bad = rpma::check_flush(a, type, where)) {
+        return bad;
+    }
+    return a.conn->native_flush
+               ? flush_natively(a, type, where)
+               : flush_by_read(a.conn, a.remote, a.offset, a.flags, a.op_context, where);
 }
 
 }  // namespace
 
 int rpma_flush(struct rpma_conn* conn, struct rpma_mr_remote* dst, size_t dst_offset, size_t len,
                enum rpma_flush_type type, int flags, const void* op_context) {
-    if (RPMA_UNLIKELY(conn == nullptr || dst == nullptr || flags == 0 ||
+    static constexpr Where here = Where::here();
+    if (RPMA_UNLIKELY(!rpma::surely_given(conn, dst) || flags == 0 || conn->native_flush ||
                       static_cast<unsigned>(type) > RPMA_FLUSH_TYPE_VISIBILITY ||
                       (conn->allowed_flushes.load(std::memory_order_relaxed) & dst->usage &
                        usage_of(type)) == 0 ||
-                      !rpma::inside(dst->size, dst_offset, len))) {
-        return rpma::check_flush({conn, dst, dst_offset, len, flags, op_context}, type,
-                                 Where::here());
+                      !rpma::fits(dst->size, dst_offset, len))) {
+        return check_and_flush({conn, dst, dst_offset, len, flags, op_context}, type, here);
     }
-    if (RPMA_UNLIKELY(conn->native_flush)) {
-        return flush_natively({conn, dst, dst_offset, len, flags, op_context}, type, Where::here());
-    }
-    // Reads bytes that lie inside the region, as near to dst_offset as possible.
-    SendRequest request;
-    request.set(IBV_WR_RDMA_READ, rpma::signaled(flags), op_context);
-    request.sge = {conn->flush_buffer.address, dst->probe_size, conn->flush_buffer.lkey};
-    request.set_remote(dst, dst_offset < dst->last_probe ? dst_offset : dst->last_probe);
-    return rpma::post(conn->qp, request, Where::here());
+    return flush_by_read(conn, dst, dst_offset, flags, op_context, here);
 }

@@ -11,6 +11,8 @@ const std::uint64_t kFlushSendOps = 0;
 const int kAccessFlushVisibility = 0;
 const int kAccessFlushPersistent = 0;
 
-int post_native_flush(ibv_qp*, const NativeTarget&, std::size_t, bool) { return EOPNOTSUPP; }
+int post_native_flush(ibv_qp*, const NativeTarget&, std::size_t, bool) {
+    return EOPNOTSUPP;
+}
 
 }  // namespace rpma

@@ -39,7 +39,8 @@ public:
     Status close() {
         Type* const object = std::exchange(object_, nullptr);
         const int err = object != nullptr ? Traits::destroy(object) : 0;
-        return err == 0 ? Status() : Status::system(RPMA_E_PROVIDER, err, "%s failed", Traits::call);
+        return err == 0 ? Status()
+                        : Status::system(RPMA_E_PROVIDER, err, "%s failed", Traits::call);
     }
 
 private:

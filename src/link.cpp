@@ -31,7 +31,8 @@ rdma_conn_param connection_parameters(const rpma_conn_private_data* data) {
 }
 
 /// limit: room for private data on InfiniBand and RoCE.
-Status connecting_failure(const char* call, int err, const rpma_conn_private_data* data, int limit) {
+Status connecting_failure(const char* call, int err, const rpma_conn_private_data* data,
+                          int limit) {
     Status status = Status::system(RPMA_E_PROVIDER, err, "%s failed", call);
     if (data != nullptr && data->len > limit) {
         status.append("; private data of %d bytes were given, InfiniBand and RoCE take %d",
@@ -99,9 +100,10 @@ Status Link::make_cqs(const ConnSettings& settings) {
     ibv_context* const context = id_->verbs;
     const bool srq_has_rcq = srq_ && srq_->rcq != nullptr;
     if (settings.shared_channel && srq_has_rcq) {
-        return Status::failure(RPMA_E_INVAL,
-                               "a shared completion channel cannot be combined with a shared RQ that "
-                               "has a receive CQ of its own");
+        return Status::failure(
+            RPMA_E_INVAL,
+            "a shared completion channel cannot be combined with a shared RQ that "
+            "has a receive CQ of its own");
     }
     if (settings.shared_channel) {
         const Status status = open_comp_channel(context, shared_channel_);

@@ -10,7 +10,7 @@
 namespace rpma {
 
 std::atomic<rpma_log_level> log_thresholds[RPMA_LOG_THRESHOLD_MAX] = {RPMA_LOG_LEVEL_WARNING,
-                                                                     RPMA_LOG_DISABLED};
+                                                                      RPMA_LOG_DISABLED};
 
 namespace {
 
@@ -81,10 +81,9 @@ int rpma_log_set_function(rpma_log_function* log_function) {
 
 int rpma_log_set_threshold(enum rpma_log_threshold threshold, enum rpma_log_level level) {
     if (!rpma::is_threshold(threshold) || !rpma::is_level(level)) {
-        return rpma::finish(rpma::Status::failure(RPMA_E_INVAL,
-                                                  "threshold %d or level %d is unknown",
-                                                  static_cast<int>(threshold),
-                                                  static_cast<int>(level)));
+        return rpma::finish(
+            rpma::Status::failure(RPMA_E_INVAL, "threshold %d or level %d is unknown",
+                                  static_cast<int>(threshold), static_cast<int>(level)));
     }
     rpma::log_thresholds[threshold].store(level, std::memory_order_relaxed);
     return 0;

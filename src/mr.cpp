@@ -48,9 +48,9 @@ Status advise(const rpma_mr_local& region, std::size_t offset, std::size_t len, 
                                "4 GiB or longer",
                                offset, len, static_cast<std::size_t>(region.size));
     }
-    ibv_sge part = {region.address + offset, static_cast<std::uint32_t>(len), region.lkey};
-    const int result = ibv_advise_mr(region.peer->pd(),
-                                     static_cast<ib_uverbs_advise_mr_advice>(advice), flags, &part, 1);
+    ibv_sge part = {region.address + offset, static_cast<std::uint32_t>(len), region.mr->lkey};
+    const int result = ibv_advise_mr(
+        region.peer->pd(), static_cast<ib_uverbs_advise_mr_advice>(advice), flags, &part, 1);
     if (result == 0) {
         return {};
     }
@@ -80,7 +80,7 @@ Status rpma_mr_local::open(rpma_peer* peer, void* start, std::size_t size, int u
     region->peer = rpma::Ref<rpma_peer>(peer);
     region->address = reinterpret_cast<std::uintptr_t>(region->mr->addr);
     region->size = region->mr->length;
-    region->lkey = region->mr->lkey;
+    region->lkey_high = static_cast<std::uint64_t>(region->mr->lkey) << 32;
     region->usage = usage;
     region->source_limit = rpma::fast_limit(true, region->size);
     region->destination_limit = rpma::fast_limit(rpma::can_be_written(usage), region->size);

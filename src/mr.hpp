@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "handles.hpp"
-#include "public.hpp"
 #include "object.hpp"
 #include "peer.hpp"
+#include "public.hpp"
 
 namespace rpma {
 
@@ -53,11 +53,11 @@ struct rpma_mr_local {
     rpma::Status close();
 
     std::uint64_t address = 0;
-    std::uint32_t lkey = 0;
-    int usage = 0;
+    std::uint64_t lkey_high = 0;          ///< lkey << 32
     std::uint64_t source_limit = 0;       ///< fast limit as source, and as place for a receive
     std::uint64_t destination_limit = 0;  ///< fast limit as destination of a read
     std::uint64_t size = 0;
+    int usage = 0;
     rpma::Ref<rpma_peer> peer;
     rpma::Mr mr;
 };

@@ -14,7 +14,8 @@ namespace {
 
 Status check_descriptor_size(std::size_t size) {
     if (size < rpma::kMrDescriptorSize) {
-        return Status::failure(RPMA_E_INVAL, "a region descriptor has %zu bytes, only %zu are given",
+        return Status::failure(RPMA_E_INVAL,
+                               "a region descriptor has %zu bytes, only %zu are given",
                                rpma::kMrDescriptorSize, size);
     }
     return {};
@@ -30,11 +31,10 @@ Status open_remote(const void* descriptor, std::size_t size, rpma::Owned<rpma_mr
         return Status::out_of_memory();
     }
     if (!region->decode(descriptor)) {
-        return Status::failure(RPMA_E_INVAL,
-                               "impossible region descriptor: address 0x%llx, size %llu, usage 0x%x",
-                               static_cast<unsigned long long>(region->address),
-                               static_cast<unsigned long long>(region->size),
-                               static_cast<unsigned>(region->usage));
+        return Status::failure(
+            RPMA_E_INVAL, "impossible region descriptor: address 0x%llx, size %llu, usage 0x%x",
+            static_cast<unsigned long long>(region->address),
+            static_cast<unsigned long long>(region->size), static_cast<unsigned>(region->usage));
     }
     out = std::move(region);
     return {};
@@ -57,7 +57,8 @@ bool rpma_mr_remote::decode(const void* descriptor) {
     }
     destination_limit = rpma::fast_limit(rpma::can_be_written_remotely(usage), size);
     source_limit = rpma::fast_limit(rpma::can_be_read_remotely(usage), size);
-    probe_size = static_cast<std::uint32_t>(std::min<std::uint64_t>(size, rpma::FlushBuffer::kSize));
+    probe_size =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(size, rpma::FlushBuffer::kSize));
     last_probe = size - probe_size;
     return true;
 }

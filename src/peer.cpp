@@ -39,15 +39,19 @@ int native_flush_access(int usage) {
 Status registration_failure(int err, std::size_t size) {
     Status status = Status::system(RPMA_E_PROVIDER, err, "ibv_reg_mr of %zu bytes failed", size);
     rlimit limit = {};
-    if (err == ENOMEM && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
-        status.append("; registered memory is locked, and the limit of locked memory is %llu bytes "
-                      "for this process: raise it (`ulimit -l`, /etc/security/limits.conf)",
-                      static_cast<unsigned long long>(limit.rlim_cur));
+    if (err == ENOMEM && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 &&
+        limit.rlim_cur != RLIM_INFINITY) {
+        status.append(
+            "; registered memory is locked, and the limit of locked memory is %llu bytes "
+            "for this process: raise it (`ulimit -l`, /etc/security/limits.conf)",
+            static_cast<unsigned long long>(limit.rlim_cur));
     }
     return status;
 }
 
-std::size_t page_size() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+std::size_t page_size() {
+    return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
 
 }  // namespace
 
@@ -64,7 +68,8 @@ Status rpma_peer::open(ibv_context* context, rpma::Owned<rpma_peer>& out) {
     peer->pd_ = rpma::Pd(ibv_alloc_pd(context));
     if (!peer->pd_) {
         const int err = errno;
-        const int code = err == ENOMEM ? RPMA_E_NOMEM : (err == 0 ? RPMA_E_UNKNOWN : RPMA_E_PROVIDER);
+        const int code =
+            err == ENOMEM ? RPMA_E_NOMEM : (err == 0 ? RPMA_E_UNKNOWN : RPMA_E_PROVIDER);
         return Status::system(code, err, "ibv_alloc_pd failed");
     }
     out = std::move(peer);
@@ -98,7 +103,8 @@ Status rpma_peer::register_memory(void* start, std::size_t size, int access, rpm
 
 Status rpma_peer::make_flush_buffer() {
     // A page of its own: after ibv_fork_init() registered pages are missing in a child process.
-    void* page = mmap(nullptr, page_size(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* page =
+        mmap(nullptr, page_size(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) {
         return Status::system(RPMA_E_NOMEM, errno, "mmap of a page for flushing failed");
     }

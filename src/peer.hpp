@@ -9,8 +9,8 @@
 
 #include "capabilities.hpp"
 #include "handles.hpp"
-#include "public.hpp"
 #include "object.hpp"
+#include "public.hpp"
 
 namespace rpma {
 

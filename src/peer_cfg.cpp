@@ -71,8 +71,8 @@ int rpma_peer_cfg_from_descriptor(const void* desc, size_t desc_size,
         return bad;
     }
     if (desc_size < kPeerDescriptorSize) {
-        return rpma::finish(Status::failure(RPMA_E_INVAL, "a peer descriptor has %zu byte, none given",
-                                            kPeerDescriptorSize));
+        return rpma::finish(Status::failure(
+            RPMA_E_INVAL, "a peer descriptor has %zu byte, none given", kPeerDescriptorSize));
     }
     auto* const pcfg = rpma::create<rpma_peer_cfg>();
     if (pcfg == nullptr) {

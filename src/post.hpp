@@ -5,8 +5,10 @@
 
 #include <infiniband/verbs.h>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "data_path_checks.hpp"
 #include "hints.hpp"
@@ -14,10 +16,16 @@
 
 namespace rpma {
 
+/// Whether no pointer is NULL, in one branch. It may say no where all are given, if the addresses
+/// have no bit in common; the precise checks then let the call pass.
+template <typename... Pointers>
+RPMA_INLINE bool surely_given(Pointers... pointers) {
+    return (reinterpret_cast<std::uintptr_t>(pointers) & ...) != 0;
+}
+
 /// Whether the range ends within a fast limit (mr.hpp). Implies a length of 32 bits.
 RPMA_INLINE bool fits(std::uint64_t limit, std::size_t offset, std::size_t length) {
-    std::uint64_t end = 0;
-    return !__builtin_add_overflow(offset, length, &end) && end <= limit;
+    return RPMA_LIKELY(offset <= limit) && RPMA_LIKELY(length <= limit - offset);
 }
 
 /// RPMA_F_COMPLETION_ALWAYS minus RPMA_F_COMPLETION_ON_ERROR is the bit of IBV_SEND_SIGNALED.
@@ -28,6 +36,21 @@ RPMA_INLINE unsigned signaled(int flags) {
 
 RPMA_INLINE std::uint64_t wr_id_of(const void* op_context) {
     return reinterpret_cast<std::uintptr_t>(op_context);
+}
+
+/// length: below 4 GiB, which fits() and the precise checks see to.
+RPMA_INLINE void fill(ibv_sge& sge, const rpma_mr_local* region, std::size_t offset,
+                      std::uint64_t length) {
+    sge.addr = region->address + offset;
+    if constexpr (std::endian::native == std::endian::little) {
+        // Length and lkey in one store.
+        static_assert(offsetof(ibv_sge, length) == 8 && offsetof(ibv_sge, lkey) == 12);
+        const std::uint64_t both = length | region->lkey_high;
+        std::memcpy(reinterpret_cast<char*>(&sge) + offsetof(ibv_sge, length), &both, sizeof(both));
+    } else {
+        sge.length = static_cast<std::uint32_t>(length);
+        sge.lkey = region->mr->lkey;
+    }
 }
 
 /// A work request with its one scatter-gather element.
@@ -43,10 +66,9 @@ struct SendRequest {
         wr.opcode = opcode;
         wr.send_flags = send_flags;
     }
-    RPMA_INLINE void set_local(const rpma_mr_local* region, std::size_t offset, std::size_t length) {
-        sge.addr = region->address + offset;
-        sge.length = static_cast<std::uint32_t>(length);
-        sge.lkey = region->lkey;
+    RPMA_INLINE void set_local(const rpma_mr_local* region, std::size_t offset,
+                               std::size_t length) {
+        fill(sge, region, offset, length);
     }
     /// The local side of an operation without regions.
     void set_no_local() {
@@ -59,11 +81,13 @@ struct SendRequest {
     }
 };
 
-/// where by value: it then costs nothing unless the post fails.
-RPMA_INLINE int post(ibv_qp* qp, SendRequest& request, Where where) {
+RPMA_INLINE int post(ibv_qp* qp, SendRequest& request, const Where& where) {
     ibv_send_wr* bad;  // NOLINT(cppcoreguidelines-init-variables): set by the verb, never read
     const int result = ibv_post_send(qp, &request.wr, &bad);
-    return RPMA_LIKELY(result == 0) ? 0 : send_failure(result, request.wr, where);
+    return RPMA_LIKELY(result == 0)
+               ? 0
+               : post_failure(result, "ibv_post_send", request.wr.wr_id,
+                              request.wr.num_sge != 0 ? request.sge.length : 0, where);
 }
 
 }  // namespace rpma

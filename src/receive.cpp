@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Posting receives: to a connection, to a request before it is connected, to a shared receive queue.
+// Posting receives: to a connection, to a request before it is connected, to a shared receive
+// queue.
 #include "api.hpp"
 #include "conn.hpp"
 #include "conn_req.hpp"
@@ -29,11 +30,9 @@ struct SrqQueue {
 
 template <typename Queue>
 RPMA_INLINE int post(Queue queue, const rpma_mr_local* region, std::size_t offset, std::size_t len,
-                     const void* op_context, Where where) {
+                     const void* op_context, const Where& where) {
     ibv_sge sge;
-    sge.addr = region->address + offset;
-    sge.length = static_cast<std::uint32_t>(len);
-    sge.lkey = region->lkey;
+    rpma::fill(sge, region, offset, len);
     ibv_recv_wr wr;
     wr.wr_id = rpma::wr_id_of(op_context);
     wr.next = nullptr;
@@ -43,12 +42,12 @@ RPMA_INLINE int post(Queue queue, const rpma_mr_local* region, std::size_t offse
     const int result = queue.post(&wr, &bad);
     return RPMA_LIKELY(result == 0)
                ? 0
-               : rpma::post_failure(result, Queue::verb, rpma::wr_id_of(op_context), len, where);
+               : rpma::post_failure(result, Queue::verb, wr.wr_id, sge.length, where);
 }
 
 /// For what has been checked precisely: also without a region.
 template <typename Queue>
-RPMA_COLD int post_checked(Queue queue, const MessageArguments& message, Where where) {
+RPMA_COLD int post_checked(Queue queue, const MessageArguments& message, const Where& where) {
     if (message.region != nullptr) {
         return post(queue, message.region, message.offset, message.length, message.op_context,
                     where);
@@ -59,12 +58,14 @@ RPMA_COLD int post_checked(Queue queue, const MessageArguments& message, Where w
     return result == 0 ? 0 : rpma::post_failure(result, Queue::verb, wr.wr_id, 0, where);
 }
 
-RPMA_COLD int check_and_recv(const rpma_conn* conn, const MessageArguments& message, Where where) {
+RPMA_COLD int check_and_recv(const rpma_conn* conn, const MessageArguments& message,
+                             const Where& where) {
     const int bad = rpma::check_recv("conn", conn, message, where);
     return bad != 0 ? bad : post_checked(QpQueue{conn->qp}, message, where);
 }
 
-RPMA_COLD int check_and_recv(const rpma_srq* srq, const MessageArguments& message, Where where) {
+RPMA_COLD int check_and_recv(const rpma_srq* srq, const MessageArguments& message,
+                             const Where& where) {
     const int bad = rpma::check_recv("srq", srq, message, where);
     return bad != 0 ? bad : post_checked(SrqQueue{srq->srq.get()}, message, where);
 }
@@ -73,29 +74,32 @@ RPMA_COLD int check_and_recv(const rpma_srq* srq, const MessageArguments& messag
 
 int rpma_recv(struct rpma_conn* conn, struct rpma_mr_local* dst, size_t offset, size_t len,
               const void* op_context) {
-    if (RPMA_UNLIKELY(conn == nullptr || dst == nullptr ||
+    static constexpr Where here = Where::here();
+    if (RPMA_UNLIKELY(!rpma::surely_given(conn, dst) ||
                       !rpma::fits(dst->source_limit, offset, len))) {
-        return check_and_recv(conn, {dst, offset, len, op_context}, Where::here());
+        return check_and_recv(conn, {dst, offset, len, op_context}, here);
     }
-    return post(QpQueue{conn->qp}, dst, offset, len, op_context, Where::here());
+    return post(QpQueue{conn->qp}, dst, offset, len, op_context, here);
 }
 
 int rpma_conn_req_recv(struct rpma_conn_req* req, struct rpma_mr_local* dst, size_t offset,
                        size_t len, const void* op_context) {
-    if (const int bad = rpma::refuse_null({{"req", req}, {"dst", dst}}, Where::here(),
-                                          rpma::Origin::data_path)) {
+    static constexpr Where here = Where::here();
+    if (const int bad =
+            rpma::refuse_null({{"req", req}, {"dst", dst}}, here, rpma::Origin::data_path)) {
         return bad;
     }
     const MessageArguments message = {dst, offset, len, op_context};
-    const int bad = rpma::check_recv("req", req, message, Where::here());
-    return bad != 0 ? bad : post_checked(QpQueue{req->link->qp()}, message, Where::here());
+    const int bad = rpma::check_recv("req", req, message, here);
+    return bad != 0 ? bad : post_checked(QpQueue{req->link->qp()}, message, here);
 }
 
 int rpma_srq_recv(struct rpma_srq* srq, struct rpma_mr_local* dst, size_t offset, size_t len,
                   const void* op_context) {
-    if (RPMA_UNLIKELY(srq == nullptr || dst == nullptr ||
+    static constexpr Where here = Where::here();
+    if (RPMA_UNLIKELY(!rpma::surely_given(srq, dst) ||
                       !rpma::fits(dst->source_limit, offset, len))) {
-        return check_and_recv(srq, {dst, offset, len, op_context}, Where::here());
+        return check_and_recv(srq, {dst, offset, len, op_context}, here);
     }
-    return post(SrqQueue{srq->srq.get()}, dst, offset, len, op_context, Where::here());
+    return post(SrqQueue{srq->srq.get()}, dst, offset, len, op_context, here);
 }

@@ -4,9 +4,9 @@
 
 #include "cq.hpp"
 #include "handles.hpp"
-#include "public.hpp"
 #include "object.hpp"
 #include "peer.hpp"
+#include "public.hpp"
 #include "srq_cfg.hpp"
 
 struct rpma_srq : rpma::RefCounted {

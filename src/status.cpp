@@ -33,7 +33,9 @@ Status Status::system(int code, int err, const char* format, ...) {
     return status;
 }
 
-Status Status::out_of_memory() { return failure(RPMA_E_NOMEM, "out of memory"); }
+Status Status::out_of_memory() {
+    return failure(RPMA_E_NOMEM, "out of memory");
+}
 
 void Status::append(const char* format, ...) {
     const std::size_t used = std::strlen(text_);
