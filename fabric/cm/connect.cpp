@@ -87,13 +87,24 @@ void write_request(Id& id, const rdma_conn_param& param) {
 
 // Errors of this process, for the call to report. Everything else is an event, as on a device.
 bool is_own_fault(int error) {
-    return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
+    switch (error) {
+        case EMFILE:
+        case ENFILE:
+        case ENOMEM:
+        case ENOBUFS:
+        case EAGAIN:
+        case EADDRINUSE:
+        case EADDRNOTAVAIL:
+            return true;
+        default:
+            return false;
+    }
 }
 
 int open_link(Id& id) {
     id.control = std::make_shared<Control>(id.shared_from_this());
-    const sockaddr_storage& source = id.route.addr.src_storage;
-    int error = carrier::connect(source, id.route.addr.dst_storage, id.control, &id.link);
+    const int error = carrier::connect(id.route.addr.src_storage, id.route.addr.dst_storage,
+                                       id.control, &id.link);
     id.reservation.release();
     return error;
 }
@@ -198,6 +209,11 @@ int establish(Id& id) {
 void on_link_up(Id& id) {
     if (id.state != State::Opening)
         return;
+    sockaddr_storage& source = id.route.addr.src_storage;
+    if (port_of(source) == 0) {
+        set_port(source, port_of(id.link->local_address()));
+        fill_ip_header(id.request, id);
+    }
     id.state = State::RequestSent;
     id.send(id.request);
 }

@@ -75,7 +75,12 @@ void Id::notify(std::unique_ptr<Event> news) {
 }
 
 void Id::later(std::function<void()> work) {
-    if (strand.add(std::move(work)))
+    if (!strand.add(std::move(work)))
+        return;
+    // Links and timers call on the engine's thread with nothing held that an id's work may want.
+    if (carrier::Engine::instance().here())
+        strand.run();
+    else
         carrier::Engine::instance().post([self = shared_from_this()] { self->strand.run(); });
 }
 

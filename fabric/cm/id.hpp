@@ -93,7 +93,8 @@ struct Id final : rdma_cm_id, std::enable_shared_from_this<Id> {
     bool is_synchronous();  // any thread
 
     void notify(std::unique_ptr<Event> news);
-    // Any thread, strand or not: `work` runs soon, under the strand.
+    // Any thread, strand or not, no lock held: `work` runs under the strand, soon, or at once on
+    // the engine's thread.
     void later(std::function<void()> work);
 
     // One timer: a deadline or what follows a disconnection. `expired` runs under the strand,

@@ -22,14 +22,19 @@ ibv_qp_type type_of(rdma_port_space space) {
 }
 
 // What queued events there are leave with the id; connect requests among them are rejected.
+// What queued events there are leave with the id; connect requests among them are rejected.
+Channel::Events extract_events(Id& id) {
+    const std::lock_guard guard(id.channel_lock);
+    return id.events->extract(id);
+}
+
 void take_down(Id& id) {
     end_connection(id);
     id.disarm();
     id.state = State::Gone;
     id.listener.reset();
     id.reservation.release();
-    const std::lock_guard guard(id.channel_lock);
-    refuse_all(id.events->extract(id));
+    refuse_all(extract_events(id));
 }
 
 void release_event(Id& id) {

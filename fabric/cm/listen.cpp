@@ -36,8 +36,8 @@ int listen_under_strand(Id& id, int backlog) {
         if (const auto listening = weak.lock())
             receive_link(listening, std::move(link));
     };
-    if (const int error =
-            carrier::listen(id.route.addr.src_storage, kMaxBacklog, on_link, &id.listener);
+    if (const int error = carrier::listen(id.route.addr.src_storage, kMaxBacklog, on_link,
+                                          &id.listener, id.options.only_family);
         error != 0)
         return error;
     id.state = State::Listening;
