@@ -17,7 +17,7 @@ constexpr std::array<std::uint8_t, 256> make_sizes() {
     for (std::size_t opcode = 0; opcode < sizes.size(); ++opcode) {
         unsigned bytes = 0;
         for (std::size_t part = 0; part < kPartBytes.size(); ++part) {
-            bytes += (kParts[opcode] >> part & 1U) * kPartBytes[part];
+            bytes += (kParts[opcode] >> part & 1) != 0 ? unsigned{kPartBytes[part]} : 0U;
         }
         sizes[opcode] = static_cast<std::uint8_t>(bytes);
     }
