@@ -2,7 +2,11 @@
 # The same scenarios with the other implementation of the API, Debian's librpma0, on the server's side, the client's side and
 # both. The library is chosen when the programs are started; nothing is built against it.
 set(rpma_debian_root ${CMAKE_CURRENT_BINARY_DIR}/debian)
+set(RPMA_DEBIAN_LIBRARY "" CACHE FILEPATH "The other implementation, if it is there already; else 1.2.0 is fetched")
 set(rpma_debian_library ${rpma_debian_root}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/librpma.so.0)
+if(RPMA_DEBIAN_LIBRARY)
+  set(rpma_debian_library ${RPMA_DEBIAN_LIBRARY})
+endif()
 add_test(NAME interop.fetch_debian_library
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/fetch_debian_library.sh ${rpma_debian_root} ${rpma_debian_library})
 set_tests_properties(interop.fetch_debian_library PROPERTIES

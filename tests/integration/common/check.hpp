@@ -22,12 +22,9 @@ void check_equal(const char* file, int line, const char* what, long long actual,
 
 }  // namespace it
 
-#define CHECK(condition)                                                           \
-    do {                                                                           \
-        if (!(condition)) {                                                        \
-            it::fail_at(__FILE__, __LINE__, "this does not hold: %s", #condition); \
-        }                                                                          \
-    } while (false)
+#define CHECK(condition)                \
+    ((condition) ? static_cast<void>(0) \
+                 : it::fail_at(__FILE__, __LINE__, "this does not hold: %s", #condition))
 
 #define CHECK_EQ(actual, expected)                                               \
     it::check_equal(__FILE__, __LINE__, #actual, static_cast<long long>(actual), \

@@ -23,7 +23,7 @@ Deadline::Deadline(std::chrono::milliseconds limit)
 int Deadline::remaining_ms() const {
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(end_ - std::chrono::steady_clock::now());
-    return static_cast<int>(std::clamp<long long>(left.count(), 0, 3600 * 1000));
+    return static_cast<int>(std::clamp<long long>(left.count(), 0, 3'600'000));
 }
 
 bool wait_readable(int fd, const Deadline& deadline) {

@@ -34,10 +34,11 @@
 namespace driver {
 namespace {
 
-const std::vector<std::string> kOptions = {
-    "server",        "client",        "launcher",    "wrap",          "env",
-    "ready",         "exit-server",   "exit-client", "expect-server", "expect-client",
-    "reject-server", "reject-client", "stop-server", "timeout"};
+std::vector<std::string> known_options() {
+    return {"server",        "client",        "launcher",    "wrap",          "env",
+            "ready",         "exit-server",   "exit-client", "expect-server", "expect-client",
+            "reject-server", "reject-client", "stop-server", "timeout"};
+}
 
 void replace_all(std::string& text, const std::string& from, const std::string& to) {
     for (std::size_t place = text.find(from); place != std::string::npos;
@@ -61,6 +62,15 @@ bool port_listens(pid_t pid, int port) {
         }
     }
     return false;
+}
+
+bool matches(const std::string& text, const std::string& pattern) {
+    try {
+        return std::regex_search(text, std::regex(pattern, std::regex::extended));
+    } catch (const std::regex_error& error) {
+        errno = EINVAL;
+        give_up("'%s': %s", pattern.c_str(), error.what());
+    }
 }
 
 class ForeignPair {
@@ -115,8 +125,7 @@ bool ForeignPair::judge_output(const Process& program) const {
     bool good = true;
     const auto check = [&](const std::string& option, bool wanted) {
         for (const std::string& pattern : options_.all(option + program.name())) {
-            const std::regex regex(pattern, std::regex::extended);
-            if (std::regex_search(program.output(), regex) != wanted) {
+            if (matches(program.output(), pattern) != wanted) {
                 say("the output of the %s has %s '%s'", program.name().c_str(), wanted ? "no" : "a",
                     pattern.c_str());
                 good = false;
@@ -170,7 +179,7 @@ int ForeignPair::run() {
 
 int main(int argc, char** argv) {
     ::signal(SIGPIPE, SIG_IGN);
-    const driver::Options options(argc, argv, driver::kOptions);
+    const driver::Options options(argc, argv, driver::known_options());
     if (options.one("server", "").empty() || options.one("client", "").empty()) {
         errno = EINVAL;
         driver::give_up("usage: foreign_pair [OPTIONS] --server COMMAND --client COMMAND");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <sstream>
 
 #include "driver/report.hpp"
@@ -49,12 +50,16 @@ std::vector<std::string> launcher_words(const std::string& launcher) {
     if (launcher.empty() || (choice != nullptr && std::string_view(choice) == "none")) {
         return {};
     }
-    return {launcher, "run", "--"};
+    return {program_path(launcher), "run", "--"};
 }
 
 std::string test_address() {
     const char* address = std::getenv("RPMA_TEST_ADDRESS");
     return address == nullptr ? "127.0.0.1" : address;
+}
+
+std::string program_path(const std::string& path) {
+    return path.find('/') == std::string::npos ? path : std::filesystem::absolute(path).string();
 }
 
 std::vector<std::string> split_words(const std::string& text) {

@@ -32,6 +32,10 @@ std::vector<std::string> launcher_words(const std::string& launcher);
 // RPMA_TEST_ADDRESS or 127.0.0.1.
 std::string test_address();
 
+// Programs run in a directory of their own, so a path is made absolute; a bare name is looked up in
+// PATH.
+std::string program_path(const std::string& path);
+
 std::vector<std::string> split_words(const std::string& text);
 void append(std::vector<std::string>& words, const std::vector<std::string>& more);
 

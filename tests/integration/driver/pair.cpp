@@ -36,13 +36,15 @@
 namespace driver {
 namespace {
 
-const std::vector<std::string> kOptions = {"launcher",       "before",         "before-server",
-                                           "before-client",  "wrap",           "env",
-                                           "env-server",     "env-client",     "library",
-                                           "library-server", "library-client", "exit-server",
-                                           "exit-client",    "exit-client-0",  "exit-client-1",
-                                           "clients",        "timeout",        "connect-address",
-                                           "listen-address"};
+std::vector<std::string> known_options() {
+    return {"launcher",       "before",         "before-server",
+            "before-client",  "wrap",           "env",
+            "env-server",     "env-client",     "library",
+            "library-server", "library-client", "exit-server",
+            "exit-client",    "exit-client-0",  "exit-client-1",
+            "clients",        "timeout",        "connect-address",
+            "listen-address"};
+}
 
 struct Channel {
     UniqueFd server;
@@ -101,7 +103,7 @@ Command Pair::command(const std::string& role) const {
     }
     append(result.words, launcher_words(options_.one("launcher", "")));
     append(result.words, split_words(options_.one("wrap", "")));
-    result.words.push_back(options_.rest().front());
+    result.words.push_back(program_path(options_.rest().front()));
     result.words.push_back(role);
     result.words.insert(result.words.end(), options_.rest().begin() + 1, options_.rest().end());
 
@@ -204,7 +206,7 @@ int Pair::run() {
         say("not finished in time");
     }
     const bool expected = judge();
-    const bool clean = nothing_left_running(programs_);
+    const bool clean = !in_time || nothing_left_running(programs_);
     return in_time && expected && clean && directory_is_empty() ? 0 : kFailed;
 }
 
@@ -213,7 +215,7 @@ int Pair::run() {
 
 int main(int argc, char** argv) {
     ::signal(SIGPIPE, SIG_IGN);
-    const driver::Options options(argc, argv, driver::kOptions);
+    const driver::Options options(argc, argv, driver::known_options());
     if (options.rest().empty()) {
         errno = EINVAL;
         driver::give_up("usage: pair [OPTIONS] PROGRAM [ARGUMENT…]");

@@ -2,7 +2,6 @@
 #include "driver/process.hpp"
 
 #include <fcntl.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -17,6 +16,10 @@
 #include <fstream>
 
 #include "driver/report.hpp"
+
+extern "C" {  // glibc 2.36 forgot this in the header
+#include <sys/pidfd.h>
+}
 
 namespace driver {
 namespace {

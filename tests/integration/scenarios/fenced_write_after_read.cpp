@@ -5,7 +5,7 @@
 #include "common/verbs.hpp"
 
 namespace {
-constexpr std::size_t kSize = 256 * 1024;
+constexpr std::size_t kSize = 1U << 18U;
 constexpr std::uint64_t kRounds = 50;
 }  // namespace
 

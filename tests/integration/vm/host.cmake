@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The tests as ctest on the host sees them: a fixture boots the guest for a suite, and each test reads its own result.
+set(vm ${PROJECT_SOURCE_DIR}/utils/vm)
+set(vm_results ${PROJECT_SOURCE_DIR}/build/vm/results)
+file(STRINGS not-in-guest vm_not_in_guest)
+
+# vm_step(NAME SECONDS command… [NEEDS fixture] [MAKES fixture])
+function(vm_step name seconds)
+  cmake_parse_arguments(t "" "NEEDS;MAKES" "" ${ARGN})
+  add_test(NAME vm.${name} COMMAND ${vm} ${t_UNPARSED_ARGUMENTS})
+  set_tests_properties(vm.${name} PROPERTIES LABELS vm TIMEOUT ${seconds} RUN_SERIAL ON
+    FIXTURES_REQUIRED "${t_NEEDS}" FIXTURES_SETUP "${t_MAKES}")
+endfunction()
+
+# A suite is booted, its results are read, and then the number of skipped ones is judged.
+function(vm_suite suite seconds)
+  vm_step(boot.${suite} ${seconds} suite ${suite} NEEDS vm_build MAKES vm_${suite})
+  vm_step(skipped.${suite} 10 skipped ${suite} NEEDS vm_${suite})
+endfunction()
+
+function(vm_result suite name)
+  add_test(NAME vm.${suite}.${name} COMMAND ${vm} result ${suite} ${name})
+  set_tests_properties(vm.${suite}.${name} PROPERTIES LABELS vm FIXTURES_REQUIRED vm_${suite} SKIP_RETURN_CODE 77)
+endfunction()
+
+function(vm_case suite name)
+  vm_result(${suite} ${name})
+endfunction()
+
+# vm_results_of(SUITE PATTERN EXCEPT): those tests of the integration tests whose names match.
+function(vm_results_of suite pattern except)
+  get_property(names DIRECTORY .. PROPERTY TESTS)
+  foreach(name IN LISTS names)
+    if(name MATCHES "^(${pattern})$" AND NOT name MATCHES "^(${except})$")
+      string(REGEX REPLACE "^[^.]*\\." "" name ${name})
+      vm_result(${suite} ${name})
+    endif()
+  endforeach()
+endfunction()
+
+vm_step(root 1500 root MAKES vm_root)
+vm_step(build 900 build NEEDS vm_root MAKES vm_build)
+vm_step(unit 300 unit NEEDS vm_build)
+vm_suite(pmem 150)
+vm_suite(rxe 450)
+vm_suite(siw 450)
+vm_suite(mixed 450)
+vm_step(power_cut 600 power-cut 10 NEEDS vm_build)
+vm_step(perf 400 perf NEEDS vm_build)
+vm_results_of(rxe "integration\\..*" "${vm_not_in_guest}")
+vm_results_of(siw "integration\\..*" "${vm_not_in_guest}")
+vm_results_of(mixed "interop\\.debian_(server|client)\\..*" "-")
