@@ -131,6 +131,10 @@ ibv_qp_state Endpoint::state() const {
     return impl_->state;
 }
 
+std::uint32_t Endpoint::send_room() const {
+    return impl_->requester.room();
+}
+
 bool Endpoint::send_queue_idle() const {
     return impl_->requester.idle();
 }

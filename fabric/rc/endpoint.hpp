@@ -129,6 +129,7 @@ public:
     const Attributes& attributes() const;
     void set_state(ibv_qp_state state);  // Reset drops everything silently; Err flushes both queues; checks are the caller's
     ibv_qp_state state() const;
+    std::uint32_t send_room() const;  // requests that can be posted now
     bool send_queue_idle() const;        // nothing unacknowledged, nothing to send
     // Thread-safe without the lock: the program has polled completions that free so many slots.
     void release_send_slots(std::uint32_t slots);

@@ -25,6 +25,7 @@ public:
     void
     report_drained();  // in state SQD: tells the program once that what had been started is done
     bool idle() const { return queue_.empty(); }
+    std::uint32_t room() const { return queue_.room(); }
 
     bool ready() const;  // there is something to send, unless the order of requests forbids it
     bool next(OutPacket& out);
