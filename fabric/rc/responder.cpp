@@ -91,7 +91,7 @@ void Responder::begin(const wire::Header& header, std::uint32_t payload) {
     } else if (psn_before(header.psn, expected_psn_)) {
         begin_duplicate(header);
     } else {
-        ask_again();
+        ask_again(header.psn);
     }
 }
 
@@ -105,9 +105,12 @@ void Responder::begin_next(const wire::Header& header, std::uint32_t payload) {
     }
 }
 
-// Something between was lost. Said once; what follows is dropped until the missing packet comes.
-void Responder::ask_again() {
-    if (!nak_sent_) {
+// Something between was lost. Said once; what follows is dropped until the missing packet comes, or
+// until the numbers jump back: then the peer has tried again, and the packet was lost again.
+void Responder::ask_again(std::uint32_t psn) {
+    const bool follows = psn_before(ahead_psn_, psn);
+    ahead_psn_ = psn;
+    if (!nak_sent_ || !follows) {
         nak_sent_ = true;
         nak_ = Nak{kNakSequence, expected_psn_};
     }

@@ -69,7 +69,7 @@ private:
     // responder.cpp
     void begin_next(const wire::Header& header, std::uint32_t payload);
     void begin_duplicate(const wire::Header& header);
-    void ask_again();
+    void ask_again(std::uint32_t psn);
     Fault execute(const wire::Header& header);
     Fault execute_atomic(const wire::Header& header);
     Fault execute_atomic_write(const wire::Header& header);
@@ -103,9 +103,10 @@ private:
 
     ResponseQueue responses_;
     std::optional<Nak> nak_;  // to be sent after the pending responses
-    bool nak_sent_ =
-        false;  // for the expected PSN; packets behind it are dropped without another one
-    bool failed_ = false;  // the NAK to come is the last word
+    // The NAK for the expected PSN was sent; packets behind it are dropped without another one.
+    bool nak_sent_ = false;
+    std::uint32_t ahead_psn_ = 0;  // of the last packet that was dropped so
+    bool failed_ = false;          // the NAK to come is the last word
     bool ack_due_ = false;
     bool unacknowledged_ = false;  // something was taken in and not answered yet
     std::optional<TimePoint> lazy_until_;

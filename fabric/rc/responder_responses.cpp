@@ -124,6 +124,7 @@ void Responder::fail(Fault fault, std::uint32_t psn) {
         const std::uint8_t timer = context_.attributes.min_rnr_timer & 0x1fU;
         nak_ = Nak{static_cast<std::uint8_t>(kRnrNak | timer), psn};
         nak_sent_ = true;
+        ahead_psn_ = psn;
         return;
     }
     const LastWord word = last_word(fault);

@@ -19,7 +19,9 @@ Block::Block(const ibv_pd* pd, std::size_t size, unsigned access, unsigned seed)
     key_ = region_->key;
 }
 
-Block::~Block() { deregister(); }
+Block::~Block() {
+    deregister();
+}
 
 void Block::deregister() {
     if (region_ != nullptr) {
@@ -72,9 +74,13 @@ rc::Completion take(std::deque<rc::Completion>& from) {
 
 }  // namespace
 
-rc::Completion Side::sent() { return take(sends); }
+rc::Completion Side::sent() {
+    return take(sends);
+}
 
-rc::Completion Side::received() { return take(receives); }
+rc::Completion Side::received() {
+    return take(receives);
+}
 
 void Side::receive(std::uint64_t wr_id, std::vector<ibv_sge> sges) {
     ibv_recv_wr wr{};
@@ -178,7 +184,8 @@ int post(Side& side, Request request) {
     wr.sg_list = request.sges.data();
     wr.num_sge = static_cast<int>(request.sges.size());
     wr.imm_data = request.immediate;
-    if (request.opcode == IBV_WR_ATOMIC_CMP_AND_SWP || request.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+    if (request.opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+        request.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
         wr.wr.atomic.remote_addr = request.remote;
         wr.wr.atomic.rkey = request.rkey;
         wr.wr.atomic.compare_add = request.compare_add;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two endpoints, the memory they use, and a wire that delivers, drops, repeats and changes their packets.
+// Two endpoints, the memory they use, and a wire that delivers, drops, repeats and changes their
+// packets.
 #pragma once
 
 #include <deque>
@@ -122,8 +123,8 @@ public:
     bool collect();
     // Hands a packet to its destination; false: that side calls the peer broken.
     bool deliver(const Packet& packet);
-    // Moves packets, and the clock, until nothing happens any more (or `rounds` are over). Packets that `filter` returns false for are
-    // lost; it may change them.
+    // Moves packets, and the clock, until nothing happens any more (or `rounds` are over). Packets
+    // that `filter` returns false for are lost; it may change them.
     void run(int rounds = 10000);
     // The same without ever waiting for a timer.
     void exchange();

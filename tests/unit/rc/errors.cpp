@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One error: the right status on the right request, everything else flushed, both sides in the error state, no byte changed.
+// One error: the right status on the right request, everything else flushed, both sides in the
+// error state, no byte changed.
 #include <cerrno>
 #include <cstring>
 
@@ -13,7 +14,8 @@ namespace {
 
 using Native = rc::Endpoint::NativeRequest;
 
-// A pair in which one request of `a` is going to fail: a good one before it, a good one behind it, receives on both sides.
+// A pair in which one request of `a` is going to fail: a good one before it, a good one behind it,
+// receives on both sides.
 struct Scene {
     explicit Scene(const Setup& setup = {}) : pair(setup) {}
 
@@ -58,8 +60,10 @@ struct Scene {
         assert_int_equal(pair.a.states.size(), 1);
     }
 
-    // The responder found it: an event (or nullptr-like -1: none), its receives flushed, except a first one with `receive`.
-    void expect_remote(ibv_wc_status status, int event, ibv_wc_status receive = IBV_WC_WR_FLUSH_ERR) {
+    // The responder found it: an event (or nullptr-like -1: none), its receives flushed, except a
+    // first one with `receive`.
+    void expect_remote(ibv_wc_status status, int event,
+                       ibv_wc_status receive = IBV_WC_WR_FLUSH_ERR) {
         expect(status);
         assert_int_equal(pair.b.endpoint.state(), IBV_QPS_ERR);
         if (event < 0) {
@@ -95,8 +99,8 @@ constexpr int kRequest = IBV_EVENT_QP_REQ_ERR;
 constexpr int kNoEvent = -1;
 
 void wrong_remote_keys(void**) {
-    for (const ibv_wr_opcode opcode : {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ, IBV_WR_ATOMIC_CMP_AND_SWP,
-                                       IBV_WR_ATOMIC_FETCH_AND_ADD}) {
+    for (const ibv_wr_opcode opcode : {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ,
+                                       IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WR_ATOMIC_FETCH_AND_ADD}) {
         for (const std::uint32_t change : {1U, 0x100U, 0x80000000U, 0xffffffffU}) {
             Scene scene;
             scene.fill();

@@ -16,9 +16,12 @@ using wire::Opcode;
 namespace {
 
 constexpr std::size_t kMtu = 256;
-constexpr std::array<std::size_t, 7> kSizes = {0, 1, kMtu - 1, kMtu, kMtu + 1, 3 * kMtu, 5 * kMtu - 3};
+constexpr std::array<std::size_t, 7> kSizes = {0,        1,        kMtu - 1,    kMtu,
+                                               kMtu + 1, 3 * kMtu, 5 * kMtu - 3};
 
-std::size_t packets(std::size_t bytes) { return bytes == 0 ? 1 : (bytes + kMtu - 1) / kMtu; }
+std::size_t packets(std::size_t bytes) {
+    return bytes == 0 ? 1 : (bytes + kMtu - 1) / kMtu;
+}
 
 void assert_done(Side& side, std::uint64_t wr_id, ibv_wc_opcode opcode) {
     const rc::Completion done = side.sent();
@@ -118,9 +121,9 @@ void opcodes_follow_the_place_in_the_message(void**) {
                   .remote = to.address(),
                   .rkey = to.key()});
     pair.run();
-    const std::vector<Opcode> requests = {Opcode::SendFirst,   Opcode::SendMiddle,   Opcode::SendLast,
-                                          Opcode::SendFirst,   Opcode::SendLastImm,  Opcode::WriteFirst,
-                                          Opcode::WriteLastImm, Opcode::ReadRequest};
+    const std::vector<Opcode> requests = {
+        Opcode::SendFirst,   Opcode::SendMiddle, Opcode::SendLast,     Opcode::SendFirst,
+        Opcode::SendLastImm, Opcode::WriteFirst, Opcode::WriteLastImm, Opcode::ReadRequest};
     const std::vector<Opcode> answers = {Opcode::ReadResponseFirst, Opcode::ReadResponseMiddle,
                                          Opcode::ReadResponseLast};
     assert_true(pair.seen(true) == requests);
@@ -163,8 +166,10 @@ void solicited_is_told_once_per_message(void**) {
     Block to(pair.b.pd(), 2000);
     pair.b.receive(1, {to.sge(0, 2000)});
     pair.b.receive(2, {to.sge(0, 2000)});
-    post(pair.a, {.flags = IBV_SEND_SIGNALED | IBV_SEND_SOLICITED, .sges = {from.sge(0, 3 * kMtu)}});
-    post(pair.a, {.opcode = IBV_WR_RDMA_WRITE_WITH_IMM, .flags = IBV_SEND_SIGNALED | IBV_SEND_SOLICITED});
+    post(pair.a,
+         {.flags = IBV_SEND_SIGNALED | IBV_SEND_SOLICITED, .sges = {from.sge(0, 3 * kMtu)}});
+    post(pair.a,
+         {.opcode = IBV_WR_RDMA_WRITE_WITH_IMM, .flags = IBV_SEND_SIGNALED | IBV_SEND_SOLICITED});
     pair.run();
     assert_true(pair.b.received().solicited);
     assert_true(pair.b.received().solicited);
@@ -177,11 +182,13 @@ void gather_and_scatter_cross_each_other(void**) {
     Block from(pair.a.pd(), 2000);
     Block to(pair.b.pd(), 2000, IBV_ACCESS_LOCAL_WRITE, 99);
     pair.b.receive(1, {to.sge(1000, 300), to.sge(0, 0), to.sge(0, 1), to.sge(10, 900)});
-    post(pair.a, {.sges = {from.sge(0, 100), from.sge(500, 0), from.sge(200, 401), from.sge(700, 50)}});
+    post(pair.a,
+         {.sges = {from.sge(0, 100), from.sge(500, 0), from.sge(200, 401), from.sge(700, 50)}});
     pair.run();
     std::vector<std::byte> sent;
     for (const auto& [at, size] : {std::pair{0, 100}, std::pair{200, 401}, std::pair{700, 50}}) {
-        const auto part = from.bytes().subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(size));
+        const auto part =
+            from.bytes().subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(size));
         sent.insert(sent.end(), part.begin(), part.end());
     }
     const std::span all(sent);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What waits for what: fence, read depth, acknowledgements, the order of completions and of packets.
+// What waits for what: fence, read depth, acknowledgements, the order of completions and of
+// packets.
 #include <algorithm>
 
 #include "cmocka.hpp"
@@ -55,7 +56,8 @@ void a_fenced_request_waits_for_reads_and_atomics(void**) {
     for (const ibv_wr_opcode first : {IBV_WR_RDMA_READ, IBV_WR_ATOMIC_FETCH_AND_ADD}) {
         Scene scene;
         post(scene.pair.a, scene.request(first, 1));
-        post(scene.pair.a, scene.request(IBV_WR_RDMA_WRITE, 2, 8, IBV_SEND_SIGNALED | IBV_SEND_FENCE));
+        post(scene.pair.a,
+             scene.request(IBV_WR_RDMA_WRITE, 2, 8, IBV_SEND_SIGNALED | IBV_SEND_FENCE));
         post(scene.pair.a, scene.request(IBV_WR_RDMA_WRITE, 3));
         assert_int_equal(scene.sent_alone().size(), 1);
         scene.pair.exchange();
@@ -140,8 +142,9 @@ void quiet_senders_ask_now_and_then(void**) {
         post(scene.pair.a, scene.request(IBV_WR_RDMA_WRITE, id, 8, 0));
     }
     scene.pair.collect();
-    const auto asked = std::count_if(scene.pair.log.begin(), scene.pair.log.end(),
-                                     [](const Packet& packet) { return packet.header.ack_request; });
+    const auto asked =
+        std::count_if(scene.pair.log.begin(), scene.pair.log.end(),
+                      [](const Packet& packet) { return packet.header.ack_request; });
     assert_in_range(asked, 1, 16 / 2);
 }
 

@@ -44,7 +44,8 @@ void invalid_requests_are_refused_and_nothing_is_sent(void**) {
     const ibv_sge word{reinterpret_cast<std::uintptr_t>(local.data()), 8, 0};
     for (const ibv_wr_opcode opcode :
          {IBV_WR_RDMA_READ, IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WR_ATOMIC_FETCH_AND_ADD}) {
-        assert_int_equal(post(pair.a, {.opcode = opcode, .flags = IBV_SEND_INLINE, .sges = {word}}), EINVAL);
+        assert_int_equal(post(pair.a, {.opcode = opcode, .flags = IBV_SEND_INLINE, .sges = {word}}),
+                         EINVAL);
     }
     ibv_send_wr negative{};
     negative.num_sge = -1;

@@ -75,7 +75,8 @@ void only_one_packet_at_a_time_is_tried(void**) {
 
 void finite_retries_end(void**) {
     for (const std::uint8_t retries : {std::uint8_t{0}, std::uint8_t{1}, std::uint8_t{6}}) {
-        for (const ibv_wr_opcode opcode : {IBV_WR_SEND, IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_WRITE_WITH_IMM}) {
+        for (const ibv_wr_opcode opcode :
+             {IBV_WR_SEND, IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_WRITE_WITH_IMM}) {
             Pair pair(with_retries(retries));
             Block from(pair.a.pd(), 100);
             Block to(pair.b.pd(), 100);
@@ -118,8 +119,11 @@ void success_starts_the_count_anew(void**) {
 
 void the_wait_is_what_the_receiver_asked_for(void**) {
     const std::pair<std::uint8_t, std::chrono::microseconds> codes[] = {
-        {std::uint8_t{0}, 655360us}, {std::uint8_t{1}, 10us},      {std::uint8_t{12}, 640us},
-        {std::uint8_t{14}, 1280us},  {std::uint8_t{31}, 491520us}};
+        {std::uint8_t{0}, 655360us},
+        {std::uint8_t{1}, 10us},
+        {std::uint8_t{12}, 640us},
+        {std::uint8_t{14}, 1280us},
+        {std::uint8_t{31}, 491520us}};
     for (const auto& [code, delay] : codes) {
         assert_true(rc::rnr_delay(code) == delay);
         Setup setup;
@@ -224,7 +228,9 @@ void each_message_of_a_row_can_wait(void**) {
     Block from(pair.a.pd(), 2000);
     Block to(pair.b.pd(), 2000, kAllAccess, 5);
     for (std::uint64_t id = 0; id < 8; ++id) {
-        post(pair.a, {.wr_id = id, .flags = id == 7 ? unsigned{IBV_SEND_SIGNALED} : 0U, .sges = {from.sge(0, 600)}});
+        post(pair.a, {.wr_id = id,
+                      .flags = id == 7 ? unsigned{IBV_SEND_SIGNALED} : 0U,
+                      .sges = {from.sge(0, 600)}});
     }
     for (std::uint64_t id = 0; id < 8; ++id) {
         pair.run(3);
