@@ -87,6 +87,10 @@ bool Descriptor::inherited() const {
     return fd_ >= 0 && generation_ != table().generation.load(std::memory_order_relaxed);
 }
 
+unsigned fork_generation() {
+    return table().generation.load(std::memory_order_relaxed);
+}
+
 void Descriptor::reset() {
     if (fd_ >= 0) {
         const std::lock_guard guard(table().mutex);

@@ -41,4 +41,7 @@ private:
     unsigned generation_ = 0;
 };
 
+// Changes in a forked child: what was made under another generation belongs to the parent.
+unsigned fork_generation();
+
 }  // namespace fabric::carrier

@@ -10,13 +10,13 @@
 
 namespace fabric::verbs {
 
-// Core of every queue pair; `struct ibv_qp_ex` is embedded in it, so a program's ibv_qp* leads back here.
-// Lives in a shared_ptr: the program's handle is one owner, the link another.
+// Core of every queue pair; `struct ibv_qp_ex` is embedded in it, so a program's ibv_qp* leads back
+// here. Lives in a shared_ptr: the program's handle is one owner, the link another.
 class QueuePair : public carrier::PacketHandler, public std::enable_shared_from_this<QueuePair> {
 public:
     virtual ibv_qp* handle() = 0;
-    // Modifies under the rules of ibv_modify_qp; 0 or errno. `stream_mtu` overrides the path MTU (bytes) where both sides agreed
-    // on more than InfiniBand's 4096, 0 keeps attr's.
+    // Modifies under the rules of ibv_modify_qp; 0 or errno. `stream_mtu` overrides the path MTU
+    // (bytes) where both sides agreed on more than InfiniBand's 4096, 0 keeps attr's.
     virtual int modify(const ibv_qp_attr& attr, int mask, std::uint32_t stream_mtu) = 0;
     // From now on packets go over this link (set_packets is called on it); nullptr: no link.
     virtual void attach(std::shared_ptr<carrier::Link> link) = 0;
@@ -25,8 +25,9 @@ public:
 // The QueuePair behind a program's handle; nullptr if it is not one of ours.
 std::shared_ptr<QueuePair> from_handle(ibv_qp* qp);
 
-// Creation as used by both ibv_create_qp_ex and the connection manager; errno on failure. attr->cap is updated.
-// A queue pair made for the connection manager (`managed`) takes its number from a range that is not reachable by hand-connecting.
+// Creation as used by both ibv_create_qp_ex and the connection manager; errno on failure. attr->cap
+// is updated. A queue pair made for the connection manager (`managed`) takes its number from a
+// range that is not reachable by hand-connecting.
 ibv_qp* create(ibv_context* context, ibv_qp_init_attr_ex* attr, bool managed);
 
 // The device context that librdmacm's functions give to every id: opened once, never closed.

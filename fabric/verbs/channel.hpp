@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Completion channels.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "verbs/event_queue.hpp"
+
+namespace fabric::verbs {
+
+class Cq;
+
+class Channel {
+public:
+    explicit Channel(ibv_context* context);
+    Channel(const Channel&) = delete;
+    Channel& operator=(const Channel&) = delete;
+
+    static Channel& of(ibv_comp_channel* shown) { return *reinterpret_cast<Shown*>(shown)->self; }
+    ibv_comp_channel* handle() { return &shown_.channel; }
+
+    void add_user();
+    void drop_user();
+    bool in_use() const { return users_.load() != 0; }
+
+    EventQueue<Cq*> events;  // a leaf under the lock of the CQ
+
+private:
+    struct Shown {
+        ibv_comp_channel channel;  // first
+        Channel* self;
+    };
+    Shown shown_{};
+    std::atomic<int> users_{0};
+};
+
+}  // namespace fabric::verbs

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "verbs/cq.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+
+#include "log.hpp"
+#include "verbs/object_events.hpp"
+
+namespace fabric::verbs {
+namespace {
+
+// Zeroed pages that the kernel makes when they are touched: a large queue costs only what is used
+// of it.
+template <typename T>
+T* make_array(std::uint32_t count) {
+    return static_cast<T*>(std::calloc(count, sizeof(T)));
+}
+
+std::uint64_t nanoseconds_now() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+           static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+}  // namespace
+
+void Cq::Freed::operator()(void* memory) const {
+    std::free(memory);
+}
+
+Cq::Cq(ibv_context* context, const Settings& settings)
+    : ring_(make_array<CqEntry>(settings.entries)),
+      times_(settings.timestamps ? make_array<std::uint64_t>(settings.entries) : nullptr),
+      capacity_(settings.entries),
+      wants_times_(settings.timestamps) {
+    static std::atomic<std::uint32_t> handles{0};
+    shown_.self = this;
+    ibv_cq_ex& cq = shown_.cq;
+    cq.context = context;
+    cq.channel = settings.channel;
+    cq.cq_context = settings.user_context;
+    cq.handle = ++handles;
+    cq.cqe = static_cast<int>(settings.entries);
+    pthread_mutex_init(&cq.mutex, nullptr);
+    pthread_cond_init(&cq.cond, nullptr);
+    if (cq.channel != nullptr)
+        Channel::of(cq.channel).add_user();
+    Context::of(context).add_user();
+    if (wants_times_ && times_ == nullptr)
+        ring_.reset();
+}
+
+Cq::~Cq() {
+    if (shown_.cq.channel != nullptr)
+        Channel::of(shown_.cq.channel).drop_user();
+    Context::of(shown_.cq.context).drop_user();
+    pthread_mutex_destroy(&shown_.cq.mutex);
+    pthread_cond_destroy(&shown_.cq.cond);
+}
+
+std::uint32_t Cq::after(std::uint32_t index, std::uint32_t steps) const {
+    const std::uint32_t next = index + steps;
+    return next < capacity_ ? next : next - capacity_;
+}
+
+bool Cq::push(const CqEntry& entry, bool solicited) {
+    const std::lock_guard guard(mutex_);
+    const std::uint32_t count = count_.load(std::memory_order_relaxed);
+    if (count == capacity_)
+        return overrun();
+    const std::uint32_t place = after(first_, count);
+    ring_[place] = entry;
+    if (times_ != nullptr)
+        times_[place] = nanoseconds_now();
+    count_.store(count + 1, std::memory_order_release);
+    notify(entry, solicited);
+    return true;
+}
+
+// Caller holds the lock.
+bool Cq::overrun() {
+    if (overrun_.exchange(true))
+        return false;
+    log(LogLevel::Error,
+        "a completion queue of %u entries is full and completions are lost; make it larger or poll "
+        "it in time",
+        capacity_);
+    ibv_async_event event{};
+    event.event_type = IBV_EVENT_CQ_ERR;
+    event.element.cq = handle();
+    Context::of(shown_.cq.context).async.report(event, &async_events_taken_);
+    return false;
+}
+
+// One event for one request. An error counts as solicited (IBTA vol. 1, 11.4.2.2).
+void Cq::notify(const CqEntry& entry, bool solicited) {
+    const bool wanted = armed_ == Armed::Next || (armed_ == Armed::Solicited &&
+                                                  (solicited || entry.wc.status != IBV_WC_SUCCESS));
+    if (!wanted)
+        return;
+    armed_ = Armed::No;
+    if (shown_.cq.channel != nullptr)
+        Channel::of(shown_.cq.channel).events.push(this);
+}
+
+int Cq::poll(int room, ibv_wc* out) {
+    if (count_.load(std::memory_order_acquire) == 0)
+        return overrun_.load(std::memory_order_relaxed) ? -1 : 0;
+    const std::lock_guard guard(mutex_);
+    const std::uint32_t count = count_.load(std::memory_order_relaxed);
+    const auto taken = std::min(count, static_cast<std::uint32_t>(std::max(room, 0)));
+    for (std::uint32_t i = 0; i < taken; ++i) {
+        const CqEntry& entry = ring_[first_];
+        out[i] = entry.wc;
+        if (entry.send_slots != 0)
+            entry.source->release_send_slots(entry.send_slots);
+        first_ = after(first_, 1);
+    }
+    count_.store(count - taken, std::memory_order_relaxed);
+    return static_cast<int>(taken);
+}
+
+int Cq::begin_poll() {
+    poll_mutex_.lock();
+    const int error = take_current();
+    if (error != 0)
+        poll_mutex_.unlock();
+    return error;
+}
+
+int Cq::next_poll() {
+    return take_current();
+}
+
+int Cq::take_current() {
+    if (times_ != nullptr) {
+        const std::lock_guard guard(mutex_);
+        current_time_ = times_[first_];
+    }
+    const int taken = poll(1, &current_);
+    if (taken < 0)
+        return EIO;
+    if (taken == 0)
+        return ENOENT;
+    shown_.cq.status = current_.status;
+    shown_.cq.wr_id = current_.wr_id;
+    return 0;
+}
+
+void Cq::request_notification(bool solicited_only) {
+    const std::lock_guard guard(mutex_);
+    armed_ = std::max(armed_, solicited_only ? Armed::Solicited : Armed::Next);
+}
+
+void Cq::purge(const rc::Endpoint* source) {
+    const std::lock_guard guard(mutex_);
+    const std::uint32_t count = count_.load(std::memory_order_relaxed);
+    std::uint32_t kept = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const std::uint32_t from = after(first_, i);
+        if (ring_[from].source == source)
+            continue;
+        const std::uint32_t to = after(first_, kept++);
+        ring_[to] = ring_[from];
+        if (times_ != nullptr)
+            times_[to] = times_[from];
+    }
+    count_.store(kept, std::memory_order_relaxed);
+}
+
+void Cq::copy_to(CqEntry* ring, std::uint64_t* times) {
+    for (std::uint32_t i = 0; i < count_.load(std::memory_order_relaxed); ++i) {
+        const std::uint32_t from = after(first_, i);
+        ring[i] = ring_[from];
+        if (times != nullptr)
+            times[i] = times_[from];
+    }
+}
+
+int Cq::resize(std::uint32_t entries) {
+    Array<CqEntry> ring(make_array<CqEntry>(entries));
+    Array<std::uint64_t> times(wants_times_ ? make_array<std::uint64_t>(entries) : nullptr);
+    if (ring == nullptr || (wants_times_ && times == nullptr))
+        return ENOMEM;
+    const std::lock_guard guard(mutex_);
+    if (count_.load(std::memory_order_relaxed) > entries)
+        return EINVAL;
+    copy_to(ring.get(), times.get());
+    ring_.swap(ring);
+    times_.swap(times);
+    first_ = 0;
+    capacity_ = entries;
+    shown_.cq.cqe = static_cast<int>(entries);
+    return 0;
+}
+
+void Cq::settle_events() {
+    ibv_cq_ex& cq = shown_.cq;
+    std::uint32_t taken = 0;
+    if (cq.channel != nullptr)
+        Channel::of(cq.channel)
+            .events.remove([this](const Cq* queued) { return queued == this; },
+                           [this, &taken] { taken = events_taken_; });
+    await_acknowledged(&cq.mutex, &cq.cond, &cq.comp_events_completed, taken);
+    await_acknowledged(&cq.mutex, &cq.cond, &cq.async_events_completed,
+                       Context::of(cq.context).async.forget(&async_events_taken_));
+}
+
+}  // namespace fabric::verbs

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A queue of events behind a real descriptor: level-triggered, so that poll, epoll and
+// fcntl(O_NONBLOCK) work on it as on the descriptors of a kernel device. Invariant: the eventfd
+// counts exactly the queued events.
+#pragma once
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace fabric::verbs {
+
+// Thread-safe; its lock is a leaf.
+template <typename Event>
+class EventQueue {
+public:
+    EventQueue() : fd_(eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC)) {}
+    ~EventQueue() {
+        if (fd_ >= 0)
+            ::close(fd_);
+    }
+    EventQueue(const EventQueue&) = delete;
+    EventQueue& operator=(const EventQueue&) = delete;
+
+    int fd() const { return fd_; }  // -1 with errno of the constructor if there is none
+
+    void push(Event event) {
+        const std::lock_guard guard(mutex_);
+        events_.push_back(std::move(event));
+        const std::uint64_t one = 1;
+        static_cast<void>(!write(fd_, &one, sizeof one));
+    }
+
+    // Waits for an event unless the descriptor is non-blocking. `taken(event)` runs before anyone
+    // else can take the next one. 0, EAGAIN or EINTR.
+    template <typename Taken>
+    int take(Event& out, Taken taken) {
+        for (;;) {
+            if (try_take(out, taken))
+                return 0;
+            if ((fcntl(fd_, F_GETFL) & O_NONBLOCK) != 0)
+                return EAGAIN;
+            pollfd readable = {fd_, POLLIN, 0};
+            if (poll(&readable, 1, -1) < 0)
+                return errno;
+        }
+    }
+
+    // Takes all events out that `match`; then runs `after` under the same lock.
+    template <typename Match, typename After>
+    void remove(Match match, After after) {
+        const std::lock_guard guard(mutex_);
+        for (std::size_t i = first_; i < events_.size();) {
+            if (match(events_[i])) {
+                events_.erase(events_.begin() + static_cast<std::ptrdiff_t>(i));
+                count_down();
+            } else {
+                ++i;
+            }
+        }
+        after();
+    }
+
+private:
+    template <typename Taken>
+    bool try_take(Event& out, Taken& taken) {
+        const std::lock_guard guard(mutex_);
+        if (first_ == events_.size())
+            return false;
+        out = std::move(events_[first_++]);
+        if (first_ == events_.size()) {
+            events_.clear();
+            first_ = 0;
+        }
+        count_down();
+        taken(out);
+        return true;
+    }
+
+    void count_down() {
+        std::uint64_t one = 0;
+        static_cast<void>(!read(fd_, &one, sizeof one));
+    }
+
+    const int fd_;
+    std::mutex mutex_;
+    std::vector<Event> events_;  // those before first_ are taken
+    std::size_t first_ = 0;
+};
+
+}  // namespace fabric::verbs

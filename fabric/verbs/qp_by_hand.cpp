@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The part of a queue pair that matters if programs connect it by hand.
+#include <cstring>
+#include <utility>
+
+#include "carrier/engine.hpp"
+#include "log.hpp"
+#include "verbs/gid.hpp"
+#include "verbs/hand_connect.hpp"
+#include "verbs/qp_numbers.hpp"
+#include "verbs/queue_pair.hpp"
+
+namespace fabric::verbs {
+namespace {
+
+// A sender gives up if its peer does not get in touch for so long; an adapter's retries end in
+// less.
+constexpr std::chrono::seconds kLinkTime{20};
+
+bool equal(const ibv_gid& a, const ibv_gid& b) {
+    return std::memcmp(a.raw, b.raw, sizeof a.raw) == 0;
+}
+
+// The link comes from the address it says it does, and both sides mean each other.
+bool fits(const carrier::Link& link, const Introduction& from, const Introduction& own) {
+    return from.source_qp == own.destination_qp && equal(from.source_gid, own.destination_gid) &&
+           equal(from.destination_gid, own.source_gid) &&
+           equal(gid::of_address(link.peer_address()), from.source_gid);
+}
+
+}  // namespace
+
+// Nothing: not a queue pair to be connected by hand, or not yet. Caller holds the lock.
+std::optional<Introduction> RcQueuePair::own_introduction(std::uint32_t* interface) const {
+    const ibv_qp_state state = endpoint_.state();
+    if (state != IBV_QPS_RTR && state != IBV_QPS_RTS && state != IBV_QPS_SQD)
+        return std::nullopt;
+    const auto source = gid::at(attr_.ah_attr.grh.sgid_index);
+    if (retired_ || !source || !qp_numbers::is_reachable(number_) ||
+        !qp_numbers::is_reachable(attr_.dest_qp_num))
+        return std::nullopt;
+    *interface = source->interface;
+    return Introduction{packet_size_, number_, attr_.dest_qp_num, source->gid,
+                        attr_.ah_attr.grh.dgid};
+}
+
+void RcQueuePair::connect_by_hand() {
+    std::uint32_t interface = 0;
+    std::optional<Introduction> own;
+    {
+        const std::lock_guard guard(mutex_);
+        own = own_introduction(&interface);
+        if (link_ != nullptr)
+            return;
+    }
+    if (!own)
+        return;
+    if (!hand_connect::calls(*own)) {
+        take_offer();
+        return;
+    }
+    std::shared_ptr<carrier::Link> link;
+    if (const int error = hand_connect::call(self(), *own, interface, &link); error != 0) {
+        unreachable(error);
+        return;
+    }
+    const std::lock_guard guard(mutex_);
+    if (link_ == nullptr)
+        calling_ = link;
+}
+
+void RcQueuePair::unreachable(int error) {
+    {
+        const std::lock_guard guard(mutex_);
+        if (retired_ || link_ != nullptr || std::exchange(calling_, nullptr) == nullptr)
+            return;
+        endpoint_.link_lost();
+        settle();
+    }
+    log(LogLevel::Warning,
+        "queue pair %u cannot reach its peer: %s; is the peer's process alive, and are its ports "
+        "open?",
+        number_, std::strerror(error));
+}
+
+void RcQueuePair::offer(const std::shared_ptr<carrier::Link>& link, const Introduction& from) {
+    std::optional<Offer> refused;
+    {
+        const std::lock_guard guard(mutex_);
+        refused = std::exchange(offer_, Offer{link, from});
+    }
+    if (refused)
+        refused->link->close();
+    take_offer();
+}
+
+void RcQueuePair::take_offer() {
+    std::uint32_t interface = 0;
+    std::optional<Introduction> own;
+    std::optional<Offer> offer;
+    bool taken = false;
+    {
+        const std::lock_guard guard(mutex_);
+        own = own_introduction(&interface);
+        if (!own || !offer_)
+            return;
+        offer = std::exchange(offer_, std::nullopt);
+        taken = link_ != nullptr && number_ != attr_.dest_qp_num;
+    }
+    if (taken || !fits(*offer->link, offer->from, *own))
+        offer->link->close();
+    else
+        accept(*offer, *own);
+}
+
+void RcQueuePair::accept(const Offer& offer, const Introduction& own) {
+    if (offer.from.stream_mtu != own.stream_mtu) {
+        log(LogLevel::Error,
+            "the peer of queue pair %u sends packets of %u bytes, this side of %u; set "
+            "RPMA_FABRIC_MTU alike",
+            number_, offer.from.stream_mtu, own.stream_mtu);
+        offer.link->close();
+        return;
+    }
+    const bool itself =
+        own.source_qp == own.destination_qp && equal(own.source_gid, own.destination_gid);
+    if (!itself) {
+        attach(offer.link);
+        return;
+    }
+    {
+        const std::lock_guard guard(mutex_);
+        loop_ = offer.link;
+    }
+    offer.link->set_packets(hand_connect::loop_receiver(self()));
+}
+
+// Caller holds the lock: something was posted and there is no link yet.
+void RcQueuePair::expect_link() {
+    if (!qp_numbers::is_reachable(number_) || endpoint_.send_queue_idle() ||
+        std::exchange(expecting_link_, true))
+        return;
+    carrier::Engine::instance().after(kLinkTime, [weak = weak_from_this()] {
+        const auto qp = std::static_pointer_cast<RcQueuePair>(weak.lock());
+        if (qp == nullptr)
+            return;
+        const std::lock_guard guard(qp->mutex_);
+        qp->expecting_link_ = false;
+        if (qp->retired_ || qp->link_ != nullptr)
+            return;
+        qp->endpoint_.link_lost();
+        qp->settle();
+    });
+}
+
+// Links of the connection manager are its own.
+void RcQueuePair::drop_links() {
+    std::array<std::shared_ptr<carrier::Link>, 4> links;
+    {
+        const std::lock_guard guard(mutex_);
+        const bool own = qp_numbers::is_reachable(number_);
+        links = {own ? std::exchange(link_, nullptr) : nullptr, std::exchange(calling_, nullptr),
+                 std::exchange(loop_, nullptr), offer_ ? offer_->link : nullptr};
+        offer_.reset();
+    }
+    for (const auto& link : links) {
+        if (link == nullptr)
+            continue;
+        link->set_packets(nullptr);
+        link->close();
+    }
+}
+
+}  // namespace fabric::verbs
