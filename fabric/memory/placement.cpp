@@ -4,7 +4,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 
 #include "memory/pages.hpp"
@@ -39,6 +38,9 @@ bool each_piece(Target target, std::size_t offset, std::size_t length, Use use) 
     }
     return true;
 }
+
+// A fence that ThreadSanitizer's runtime does not choke on.
+void full_barrier() { __sync_synchronize(); }
 
 std::uint64_t* word_of(const Segment& segment) {
     return reinterpret_cast<std::uint64_t*>(segment.address);
@@ -87,7 +89,7 @@ std::size_t window(Target target, std::size_t offset, std::span<iovec> out) {
 // The kernel wrote these bytes. They must not be seen later than a completion or a response that
 // tells of them.
 void arrived(Target /*target*/, std::size_t /*offset*/, std::size_t /*bytes*/) {
-    std::atomic_thread_fence(std::memory_order_release);
+    full_barrier();
 }
 
 bool compare_swap(const Segment& word, std::uint64_t compare, std::uint64_t swap,
@@ -123,7 +125,7 @@ bool atomic_write(const Segment& word, std::span<const std::byte, 8> value) {
 // over memory without a file, and fails if a page of the range is no longer mapped or the storage
 // reports an error.
 bool flush(const Segment& range, std::uint8_t type) {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    full_barrier();
     if ((type & kPersistent) == 0 || range.length == 0) {
         return true;
     }
