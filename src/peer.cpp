@@ -36,8 +36,22 @@ int native_flush_access(int usage) {
            ((usage & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT) != 0 ? rpma::kAccessFlushPersistent : 0);
 }
 
-Status registration_failure(int err, std::size_t size) {
+/// What the memory may be that a device refuses, and what to do then.
+void explain_refused_memory(int err, int access, Status& status) {
+    if (err == EOPNOTSUPP) {
+        status.append(
+            "; a file of a DAX file system needs a device with on-demand paging: without it "
+            "use device DAX (/dev/dax*), or ordinary memory");
+    } else if (err == EINVAL && (access & rpma::kAccessFlushPersistent) != 0) {
+        status.append(
+            "; RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT was asked for: the memory may be not "
+            "persistent memory in the eyes of the device");
+    }
+}
+
+Status registration_failure(int err, std::size_t size, int access) {
     Status status = Status::system(RPMA_E_PROVIDER, err, "ibv_reg_mr of %zu bytes failed", size);
+    explain_refused_memory(err, access, status);
     rlimit limit = {};
     if (err == ENOMEM && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 &&
         limit.rlim_cur != RLIM_INFINITY) {
@@ -95,7 +109,7 @@ Status rpma_peer::register_memory(void* start, std::size_t size, int access, rpm
         mr = (ibv_reg_mr)(pd(), start, size, access | IBV_ACCESS_ON_DEMAND);
     }
     if (mr == nullptr) {
-        return registration_failure(errno, size);
+        return registration_failure(errno, size, access);
     }
     out = rpma::Mr(mr);
     return {};

@@ -38,8 +38,7 @@ void post_record(const it::Attached& attached, std::uint64_t round, std::uint64_
     CHECK_OK(rpma_write(attached.conn(), attached.remote.get(), to, attached.local.mr(), from,
                         it::kRecordSize, RPMA_F_COMPLETION_ON_ERROR, nullptr));
     CHECK_OK(rpma_flush(attached.conn(), attached.remote.get(), to, it::kRecordSize,
-                        RPMA_FLUSH_TYPE_PERSISTENT, RPMA_F_COMPLETION_ALWAYS,
-                        it::context(number)));
+                        RPMA_FLUSH_TYPE_PERSISTENT, RPMA_F_COMPLETION_ALWAYS, it::context(number)));
 }
 
 }  // namespace

@@ -32,9 +32,13 @@ void keep(rpma_log_level level, const char*, int, const char*, const char* forma
 
 }  // namespace
 
-void capture_log() { CHECK_OK(rpma_log_set_function(keep)); }
+void capture_log() {
+    CHECK_OK(rpma_log_set_function(keep));
+}
 
-const std::vector<std::string>& errors_logged() { return errors(); }
+const std::vector<std::string>& errors_logged() {
+    return errors();
+}
 
 void expect_one_error(const std::vector<std::string>& words) {
     CHECK_EQ(errors().size(), 1);

@@ -11,9 +11,9 @@ constexpr std::size_t kSize = 4096;
 void expect_no_request(const it::Role& role) {
     const it::Peer peer = it::open_peer(role.address, RPMA_UTIL_IBV_CONTEXT_REMOTE);
     rpma_conn_req* request = nullptr;
-    CHECK_CODE(rpma_conn_req_new(peer.get(), role.address.c_str(), role.port.c_str(), nullptr,
-                                 &request),
-               RPMA_E_PROVIDER);
+    CHECK_CODE(
+        rpma_conn_req_new(peer.get(), role.address.c_str(), role.port.c_str(), nullptr, &request),
+        RPMA_E_PROVIDER);
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ void server(it::Role& role) {
     const it::Peer peer = it::open_peer(role.address, RPMA_UTIL_IBV_CONTEXT_LOCAL);
     if (role.arguments.front() == "dax") {
         const it::PmemMap file(role.arguments.at(1), kSize);
-        expect_refusal(peer.get(), file.bytes(), it::kUsualUsage, {"on-demand paging", "device DAX"});
+        expect_refusal(peer.get(), file.bytes(), it::kUsualUsage,
+                       {"on-demand paging", "use device DAX"});
         return;
     }
     // Without the usage the same memory is taken.
