@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Boots the guest under QEMU's software emulation.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # variables are shared among the files that utils/vm sources
 
 make_initramfs() {
     mkdir -p "$vm_build/boot"
@@ -41,20 +41,26 @@ show_hang() {
     [[ ! -e $1/output ]] || tail -n 60 "$1/output"
 }
 
-# boot_guest RESULTS LIMIT COMMAND: runs a shell command in the guest, with RESULTS as its writable share; its output is
-# RESULTS/output, its exit status that of this function. After LIMIT seconds the guest is ended.
-boot_guest() {
-    local results=$1 limit=$2 words
-    rm -rf "$results"
-    mkdir -p "$results"
-    printf '%s\n' "$3" >"$results/command"
-    mapfile -t words < <(qemu_words "$results")
-    timeout -k 5 "$limit" nice -n 5 "${words[@]}" -monitor none -serial "file:$results/console" </dev/null || true
-    if [[ ! -s $results/status ]]; then
-        show_hang "$results" "$limit"
+# end_guest RESULTS LIMIT [FILE]: boots the guest for the command in RESULTS and waits for its end, for LIMIT seconds at most.
+# Its exit status is that of the command.
+end_guest() {
+    local words
+    mapfile -t words < <(qemu_words "$1" "${3:-}")
+    timeout -k 5 "$2" nice -n 5 "${words[@]}" -monitor none -serial "file:$1/console" </dev/null || true
+    if [[ ! -s $1/status ]]; then
+        show_hang "$1" "$2"
         return 1
     fi
-    return "$(cat "$results/status")"
+    return "$(cat "$1/status")"
+}
+
+# boot_guest RESULTS LIMIT COMMAND: runs a shell command in the guest, with RESULTS as its writable share; what it prints is
+# RESULTS/output.
+boot_guest() {
+    rm -rf "$1"
+    mkdir -p "$1"
+    printf '%s\n' "$3" >"$1/command"
+    end_guest "$1" "$2"
 }
 
 # boot_shell RESULTS: the guest with a prompt on this terminal.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Where things are on the host. Sourced by utils/vm, which sets `top`.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # variables are shared among the files that utils/vm sources
 vm_source=$top/tests/integration/vm
 vm_cache=${RPMA_VM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/librpma-vm}
 vm_release=trixie
@@ -19,7 +19,7 @@ guest_packages() {
 
 # Another list of packages, or another way of installing them, is another root.
 root_key() {
-    { guest_packages && cat "$vm_source/host/root.sh"; } | sha256sum | cut -c 1-16
+    { guest_packages | sort && cat "$vm_source/host/root.sh"; } | sha256sum | cut -c 1-16
 }
 
 vm_home=$vm_cache/$(root_key)

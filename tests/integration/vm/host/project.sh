@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds the project inside the root: by g++ 14, against rdma-core 56.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # variables are shared among the files that utils/vm sources
 vm_project=/build/project
 # The same library as if rdma-core's headers knew no native operations, as on Debian 12: for mixed pairs.
 vm_plain=/build/plain

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Makes the guest's root: Debian 13, the packages, the other implementation of librpma, the siw module.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # variables are shared among the files that utils/vm sources
 
 bootstrap() {
     debootstrap --variant=minbase "$vm_release" "$vm_root" "$vm_mirror"
