@@ -2,18 +2,23 @@
 #include "carrier/engine.hpp"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -29,6 +34,10 @@ using Clock = std::chrono::steady_clock;
 using Call = std::function<void()>;
 
 constexpr int kEventsPerRound = 64;
+constexpr int kEventsPerAssist = 16;
+// How long the engine's thread may be late after other threads ceased to make its rounds.
+constexpr std::chrono::nanoseconds kStandBy{500'000};
+constexpr std::chrono::nanoseconds kSlice{100'000};
 
 struct Timer {
     Engine::TimerId id;
@@ -41,9 +50,11 @@ struct Slot {
 };
 
 struct State {
-    std::mutex running;  // held by the engine's thread while it makes calls; a fork waits for it
-    std::mutex mutex;    // everything below; a leaf
-    bool started = false;
+    std::mutex running;                // held by the thread that makes calls; a fork waits for it
+    std::atomic<pthread_t> runner{};   // that thread
+    std::atomic<unsigned> assists{0};  // rounds made by other threads
+    std::mutex mutex;                  // everything below; a leaf
+    std::atomic<bool> started = false;
     pthread_t thread{};
     Descriptor epoll;
     Descriptor wake;
@@ -137,14 +148,63 @@ void dispatch(State& self, const epoll_event& event) {
         watcher->ready(event.events);
 }
 
+void make_round(State& self, std::span<const epoll_event> events) {
+    const std::lock_guard guard(self.running, std::adopt_lock);
+    self.runner.store(pthread_self(), std::memory_order_relaxed);
+    for (const epoll_event& event : events)
+        dispatch(self, event);
+    self.runner.store(pthread_t{}, std::memory_order_relaxed);
+}
+
+// As long as other threads make the rounds, being woken for each event would only take the CPU from
+// them.
+void stand_by(State& self) {
+    unsigned seen = 0;
+    do {
+        seen = self.assists.load(std::memory_order_relaxed);
+        const timespec pause = {0, kStandBy.count()};
+        nanosleep(&pause, nullptr);
+    } while (seen != self.assists.load(std::memory_order_relaxed));
+}
+
+// struct sched_attr of the kernel (sched_setattr(2)), which the C library does not declare.
+struct SchedulerAttributes {
+    std::uint32_t size;
+    std::uint32_t policy;
+    std::uint64_t flags;
+    std::int32_t nice;
+    std::uint32_t priority;
+    std::uint64_t runtime;
+    std::uint64_t deadline;
+    std::uint64_t period;
+};
+
+// Programs like to spin on memory that a peer will write. Where every CPU is taken by such a
+// thread, this one must not wait for the end of its time slice: a thread that asks for shorter
+// slices goes first (Linux 6.12 and later; older kernels need no such hint).
+void ask_for_short_slices() {
+    SchedulerAttributes attributes{};
+    if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0 ||
+        attributes.policy != SCHED_OTHER)
+        return;
+    attributes.runtime = kSlice.count();
+    syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
 void* run(void* argument) {
     State& self = *static_cast<State*>(argument);
+    ask_for_short_slices();
     std::array<epoll_event, kEventsPerRound> events;
+    unsigned seen = 0;
     for (;;) {
         const int count = epoll_wait(self.epoll.get(), events.data(), kEventsPerRound, -1);
-        const std::lock_guard guard(self.running);
-        for (int i = 0; i < count; ++i)
-            dispatch(self, events[static_cast<std::size_t>(i)]);
+        const unsigned assists = self.assists.load(std::memory_order_relaxed);
+        if (std::exchange(seen, assists) != assists) {
+            stand_by(self);
+            continue;
+        }
+        self.running.lock();
+        make_round(self, std::span(events).first(static_cast<std::size_t>(std::max(count, 0))));
     }
     return nullptr;
 }
@@ -298,10 +358,18 @@ void Engine::post(Call call) {
         static_cast<void>(!write(self.wake.get(), &one, sizeof one));
 }
 
-bool Engine::here() const {
+void Engine::assist() {
     State& self = state();
-    const std::lock_guard guard(self.mutex);
-    return self.started && pthread_equal(self.thread, pthread_self()) != 0;
+    if (!self.started.load(std::memory_order_acquire) || !self.running.try_lock())
+        return;
+    self.assists.fetch_add(1, std::memory_order_relaxed);
+    std::array<epoll_event, kEventsPerAssist> events;
+    const int count = epoll_wait(self.epoll.get(), events.data(), kEventsPerAssist, 0);
+    make_round(self, std::span(events).first(static_cast<std::size_t>(std::max(count, 0))));
+}
+
+bool Engine::here() const {
+    return pthread_equal(state().runner.load(std::memory_order_relaxed), pthread_self()) != 0;
 }
 
 }  // namespace fabric::carrier

@@ -34,6 +34,10 @@ public:
     void cancel(TimerId id);                // a call that has begun still ends
     void post(std::function<void()> call);  // run on the engine's thread soon
 
+    // For a thread that polls in vain and so takes the CPU time the engine's thread would need:
+    // makes one round of the engine's work if nobody else does, without waiting. "The engine's
+    // thread" then means the thread that makes the round; it is always one.
+    void assist();
     // The caller is the engine's thread.
     bool here() const;
 

@@ -7,11 +7,16 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "carrier/engine.hpp"
 #include "log.hpp"
 #include "verbs/object_events.hpp"
 
 namespace fabric::verbs {
 namespace {
+
+// Polling in vain so often within such a time (nanoseconds) is spinning.
+constexpr unsigned kEmptyPolls = 16;
+constexpr std::int64_t kEmptyPollsTime = 50'000;
 
 // Zeroed pages that the kernel makes when they are touched: a large queue costs only what is used
 // of it.
@@ -108,7 +113,22 @@ void Cq::notify(const CqEntry& entry, bool solicited) {
         Channel::of(shown_.cq.channel).events.push(this);
 }
 
+// A thread that polls an empty queue again and again keeps a CPU from the engine's thread, which
+// would bring what it waits for. So it does the engine's work itself. One that looks now and then
+// is left alone.
+void Cq::lend_thread() {
+    if (empty_polls_.fetch_add(1, std::memory_order_relaxed) % kEmptyPolls == 0) {
+        const auto now = static_cast<std::int64_t>(nanoseconds_now());
+        const auto since = empty_since_.exchange(now, std::memory_order_relaxed);
+        spinning_.store(now - since < kEmptyPollsTime, std::memory_order_relaxed);
+    }
+    if (spinning_.load(std::memory_order_relaxed))
+        carrier::Engine::instance().assist();
+}
+
 int Cq::poll(int room, ibv_wc* out) {
+    if (count_.load(std::memory_order_acquire) == 0)
+        lend_thread();
     if (count_.load(std::memory_order_acquire) == 0)
         return overrun_.load(std::memory_order_relaxed) ? -1 : 0;
     const std::lock_guard guard(mutex_);
@@ -122,6 +142,7 @@ int Cq::poll(int room, ibv_wc* out) {
         first_ = after(first_, 1);
     }
     count_.store(count - taken, std::memory_order_relaxed);
+    empty_polls_.store(1, std::memory_order_relaxed);
     return static_cast<int>(taken);
 }
 

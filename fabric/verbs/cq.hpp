@@ -87,6 +87,7 @@ private:
     int take_current();
     void notify(const CqEntry& entry, bool solicited);
     bool overrun();
+    void lend_thread();
     std::uint32_t after(std::uint32_t index, std::uint32_t steps) const;
     void copy_to(CqEntry* ring, std::uint64_t* times);
 
@@ -98,6 +99,9 @@ private:
     std::uint32_t first_ = 0;
     std::atomic<std::uint32_t> count_{0};  // changed under the lock
     std::atomic<bool> overrun_{false};
+    std::atomic<unsigned> empty_polls_{0};
+    std::atomic<std::int64_t> empty_since_{0};  // nanoseconds
+    std::atomic<bool> spinning_{false};         // a thread polls it all the time
     Armed armed_ = Armed::No;
     const bool wants_times_;
     std::atomic<int> users_{0};

@@ -220,6 +220,7 @@ void RcQueuePair::retire() {
     receive_cq_.drop_user();
     if (srq_ != nullptr)
         srq_->drop_user();
+    pd_use_.reset();
     ibv_qp& qp = shown_.qp.qp_base;
     await_acknowledged(&qp.mutex, &qp.cond, &qp.events_completed,
                        Context::of(qp.context).async.forget(&events_taken_));

@@ -94,7 +94,7 @@ private:
     Shown shown_{};
     const std::uint32_t number_;
     const ibv_qp_init_attr init_;
-    const PdUse pd_use_;
+    std::optional<PdUse> pd_use_;
     Cq& send_cq_;
     Cq& receive_cq_;
     SharedReceiveQueue* const srq_;
