@@ -54,9 +54,9 @@ int open_target(struct rpma_peer* peer, const char* path, off_t size, struct tar
     close(fd); /* the mapping stays */
     if (ret)
         return ret;
-    ret = rpma_mr_reg(peer, target->address, target->size,
-                      RPMA_MR_USAGE_WRITE_DST | RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY |
-                          RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT,
-                      &target->mr);
+    int usage = RPMA_MR_USAGE_WRITE_DST | RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY;
+    if (target->granularity != PMEM2_GRANULARITY_PAGE)
+        usage |= RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT; /* some devices refuse it for other memory */
+    ret = rpma_mr_reg(peer, target->address, target->size, usage, &target->mr);
     return ret ? fail_rpma(path, ret) : 0;
 }

@@ -18,7 +18,8 @@ struct target {
 
 /*
  * Creates `path`, or grows it to `size` bytes (never shrinks it); `size` 0 takes it as it is.
- * Registered for writing and both kinds of flush. 0, or -1 after a message.
+ * Registered for writing and flushes, those to persistence on persistent memory only. 0, or -1
+ * after a message.
  */
 int open_target(struct rpma_peer* peer, const char* path, off_t size, struct target* target);
 
