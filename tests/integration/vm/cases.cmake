@@ -2,6 +2,7 @@
 # What runs in the guest on top of the integration tests. Read twice: by the build in the guest's root, where vm_case() is a test
 # of its own, and on the host, where it is the result of that test.
 #   vm_case(SUITE NAME SCENARIO [ARGS word…] [PAIR driver option…] [PREFIX command…])
+#   vm_command(SUITE NAME command…)
 if(NOT COMMAND vm_case)
   return()
 endif()
@@ -18,6 +19,9 @@ vm_case(pmem emulated_operations native_operations ARGS ${dax} emulated PAIR --l
 vm_case(pmem dax_file_is_refused refused_registration ARGS dax /run/dax/region)
 vm_case(pmem memory_is_refused refused_registration ARGS memory)
 vm_case(pmem persistent_flush_is_refused refused_flush)
+
+# --- the example programs as they were built, on rxe
+vm_command(rxe replicate ${CMAKE_CURRENT_SOURCE_DIR}/guest/replicate)
 
 # --- both implementations, or libraries with and without native operations, on rxe
 set(debian ${RPMA_DEBIAN_LIBRARY})

@@ -5,3 +5,8 @@ function(vm_case suite name scenario)
   rpma_pair_test(NAME guest_${suite}.${name} SCENARIO ${scenario} NO_LAUNCHER SCALE 1
                  ARGS ${t_ARGS} PAIR ${t_PAIR} PREFIX ${t_PREFIX})
 endfunction()
+
+# vm_command(SUITE NAME command…)
+function(vm_command suite name)
+  add_test(NAME guest_${suite}.${name} COMMAND ${ARGN})
+endfunction()

@@ -27,6 +27,10 @@ function(vm_case suite name)
   vm_result(${suite} ${name})
 endfunction()
 
+function(vm_command suite name)
+  vm_result(${suite} ${name})
+endfunction()
+
 # vm_results_of(SUITE PATTERN EXCEPT): those tests of the integration tests whose names match.
 function(vm_results_of suite pattern except)
   get_property(names DIRECTORY .. PROPERTY TESTS)
@@ -41,6 +45,7 @@ endfunction()
 vm_step(root 1500 root MAKES vm_root)
 vm_step(build 900 build NEEDS vm_root MAKES vm_build)
 vm_step(unit 300 unit NEEDS vm_build)
+vm_step(self_test 120 suite self NEEDS vm_build)
 vm_suite(pmem 150)
 vm_suite(rxe 450)
 vm_suite(siw 450)
