@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 @test "info names the device, its port and its loopback address" {
     run -0 "$RPMA_FABRIC" info
     [[ ${lines[0]} == fabric0 ]]
-    [[ $output == *"PORT_ACTIVE"*"Ethernet link"* ]]
+    [[ $output == *"active, Ethernet link"* ]]
     [[ $output == *" 127.0.0.1"* ]]
     [[ $output == *"queue pairs"*"memory regions"* ]]
 }
