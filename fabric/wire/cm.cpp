@@ -52,7 +52,7 @@ public:
     std::uint8_t u8(std::size_t at) const { return static_cast<std::uint8_t>(get(kBody + at, 1)); }
     // `width` bits that end `shift` bits above the lowest of the byte.
     std::uint8_t bits(std::size_t at, unsigned shift, unsigned width) const {
-        return static_cast<std::uint8_t>(u8(at) >> shift & ((1U << width) - 1));
+        return static_cast<std::uint8_t>((get(kBody + at, 1) >> shift) & ((1U << width) - 1));
     }
     void copy(std::size_t at, std::span<std::byte> out) const {
         std::copy_n(mad_.begin() + static_cast<long>(kBody + at), out.size(), out.begin());
