@@ -50,12 +50,7 @@ int Requester::post(const Request& request) {
         return ENOMEM;
     }
     if (in_error) {
-        // The slot's memory is left alone: the carrier may still be sending from it.
-        queue_.push();
-        queue_.pop();
-        SendRequest flushed{};
-        flushed.wr_id = request.wr_id;
-        complete(flushed, IBV_WC_WR_FLUSH_ERR);
+        post_flushed(request.wr_id);
         return 0;
     }
     if (const int error = take(request, context_.capacity, queue_.next_free()); error != 0) {
@@ -66,6 +61,16 @@ int Requester::post(const Request& request) {
         fail_front(IBV_WC_RETRY_EXC_ERR);
     }
     return 0;
+}
+
+// The slot's memory is left alone: the carrier may still be sending from it.
+void Requester::post_flushed(std::uint64_t wr_id) {
+    queue_.push();
+    queue_.pop();
+    reset_progress();
+    SendRequest flushed{};
+    flushed.wr_id = wr_id;
+    complete(flushed, IBV_WC_WR_FLUSH_ERR);
 }
 
 template int Requester::post(const ibv_send_wr& request);

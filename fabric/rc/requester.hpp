@@ -50,6 +50,7 @@ private:
     };
 
     // sending
+    void post_flushed(std::uint64_t wr_id);
     bool blocked(const SendRequest& request) const;
     bool start(SendRequest& request);
     bool wants_ack(const SendRequest& request);
