@@ -6,7 +6,7 @@
 
 namespace {
 
-constexpr std::size_t kPart = 64 * 1024;
+constexpr std::size_t kPart = 1U << 16U;
 constexpr std::uint64_t kRounds = 10;
 
 std::vector<it::Connection> accept_all(rpma_ep* endpoint, std::size_t count,

@@ -18,6 +18,7 @@ void keep_log(rpma_log_level, const char*, const int, const char*, const char* f
     char line[1024];
     va_list arguments;
     va_start(arguments, format);
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): started in the line above
     std::vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     log_text() += line;

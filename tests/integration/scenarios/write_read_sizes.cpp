@@ -43,11 +43,11 @@ void client(it::Role& role) {
         it::fill(attached.local.bytes(1, size), size);
         attached.write(kMargin, 1, size);
         attached.flush(kMargin, size);
-        role.peer().signal("written");
         std::fill(attached.local.bytes().begin(), attached.local.bytes().end(), kUntouched);
         attached.read(kMargin, kMargin, size);
         it::check_filled(attached.local.bytes(kMargin, size), size);
         check_margins(attached.local.bytes(), size);
+        role.peer().signal("written");
     }
     role.peer().await("checked");
     it::disconnect(attached.conn());
