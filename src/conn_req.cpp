@@ -133,9 +133,9 @@ int rpma_conn_req_delete(struct rpma_conn_req** req_ptr) {
 
 int rpma_conn_req_connect(struct rpma_conn_req** req_ptr,
                           const struct rpma_conn_private_data* pdata, struct rpma_conn** conn_ptr) {
-    if (const int bad = rpma::refuse_null(
-            {{"req_ptr", req_ptr}, {"*req_ptr", req_ptr != nullptr ? *req_ptr : nullptr}})) {
-        return bad;
+    if (req_ptr == nullptr || *req_ptr == nullptr) {
+        return rpma::finish(
+            Status::failure(RPMA_E_INVAL, "req_ptr must lead to a request, but is or holds NULL"));
     }
     // From here on the request is consumed, whatever happens.
     const rpma::Owned<rpma_conn_req> req(std::exchange(*req_ptr, nullptr));

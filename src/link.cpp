@@ -121,8 +121,10 @@ Status Link::make_cqs(const ConnSettings& settings) {
 Status Link::make_qp(const ConnSettings& settings) {
     const Capabilities& can = peer_->capabilities();
     ibv_qp_init_attr_ex attributes = qp_attributes(settings, peer_->pd());
+    // NOLINTBEGIN(clang-analyzer-core.NullDereference): make_cqs() has made cq_
     attributes.send_cq = cq_->verbs;
     attributes.recv_cq = rcq_ != nullptr ? rcq_->verbs : cq_->verbs;
+    // NOLINTEND(clang-analyzer-core.NullDereference)
     if (srq_) {
         attributes.srq = srq_->srq.get();
         attributes.recv_cq = srq_->rcq != nullptr ? srq_->rcq->verbs : attributes.recv_cq;
@@ -142,9 +144,14 @@ Status Link::make_qp(const ConnSettings& settings) {
         result = rdma_create_qp_ex(id_.get(), &attributes);
     }
     if (result != 0) {
-        return Status::system(RPMA_E_PROVIDER, errno,
-                              "rdma_create_qp_ex with %u send and %u receive entries failed",
-                              settings.sq_size, settings.rq_size);
+        Status status =
+            Status::system(RPMA_E_PROVIDER, errno,
+                           "rdma_create_qp_ex with %u send and %u receive entries failed",
+                           settings.sq_size, settings.rq_size);
+        if (id_->verbs != peer_->context()) {
+            status.append("; the address belongs to another RDMA device than the peer was made from");
+        }
+        return status;
     }
     qp_ = Qp(id_.get());
     native_flush_ = native && can.flush;

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Memory regions: access rights, registration failures, descriptors against the recorded bytes.
+#include <sys/resource.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "harness.hpp"
+
+namespace {
+
+using fake::world;
+
+constexpr int kLw = IBV_ACCESS_LOCAL_WRITE, kRr = IBV_ACCESS_REMOTE_READ,
+              kRw = IBV_ACCESS_REMOTE_WRITE;
+
+struct Access {
+    int usage, infiniband, iwarp;
+};
+
+const Access kAccess[] = {
+    {0x01, kRr, kRr}, {0x02, kLw, kLw | kRw}, {0x04, kLw, kLw}, {0x08, kLw | kRw, kLw | kRw},
+    {0x10, kRr, kRr}, {0x20, kRr, kRr},       {0x40, 0, 0},     {0x80, kLw, kLw},
+};
+
+void check_access(bool iwarp) {
+    fake::context()->device->transport_type = iwarp ? IBV_TRANSPORT_IWARP : IBV_TRANSPORT_IB;
+    char memory[8];
+    rpma_peer* peer = harness::make_peer();
+    for (int usage = 1; usage <= 0xff; ++usage) {
+        int expected = 0;
+        for (const Access& row : kAccess) {
+            expected |= (usage & row.usage) != 0 ? (iwarp ? row.iwarp : row.infiniband) : 0;
+        }
+        rpma_mr_local* region = harness::make_region(peer, memory, sizeof(memory), usage);
+        assert_int_equal(world.last_access, expected);
+        EXPECT_OK(rpma_mr_dereg(&region));
+    }
+    EXPECT_OK(rpma_peer_delete(&peer));
+    fake::context()->device->transport_type = IBV_TRANSPORT_IB;
+}
+
+void usages_give_access_rights(void**) {
+    check_access(false);
+    check_access(true);
+}
+
+void getters_tell_what_was_registered(void**) {
+    char memory[100];
+    rpma_peer* peer = harness::make_peer();
+    rpma_mr_local* region = harness::make_region(peer, memory + 1, 99, 1);
+    void* start = nullptr;
+    size_t size = 0;
+    EXPECT_OK(rpma_mr_get_ptr(region, &start));
+    EXPECT_OK(rpma_mr_get_size(region, &size));
+    assert_ptr_equal(start, memory + 1);
+    assert_int_equal(size, 99);
+    EXPECT_OK(rpma_mr_dereg(&region));
+    assert_null(region);
+    EXPECT_OK(rpma_peer_delete(&peer));
+}
+
+void memory_that_cannot_be_pinned_is_registered_on_demand(void**) {
+    char memory[8];
+    rpma_mr_local* region = harness::untouched<rpma_mr_local>();
+    world.pins = false;
+    rpma_peer* peer = harness::make_peer();
+    EXPECT_OK(rpma_mr_reg(peer, memory, 8, 1, &region));
+    assert_int_equal(world.last_access, kRr | IBV_ACCESS_ON_DEMAND);
+    EXPECT_OK(rpma_mr_dereg(&region));
+    EXPECT_OK(rpma_peer_delete(&peer));
+    // Not by a device that cannot, and not after another failure.
+    world.odp_rc = IBV_ODP_SUPPORT_READ;
+    peer = harness::make_peer();
+    region = harness::untouched<rpma_mr_local>();
+    const int before = world.count("ibv_reg_mr");
+    EXPECT_FAILS(RPMA_E_PROVIDER, rpma_mr_reg(peer, memory, 8, 1, &region), "EOPNOTSUPP");
+    assert_int_equal(world.count("ibv_reg_mr"), before + 1);
+    assert_ptr_equal(region, harness::untouched<rpma_mr_local>());
+    EXPECT_OK(rpma_peer_delete(&peer));
+}
+
+void failing_registrations_tell_why(void**) {
+    char memory[8];
+    rpma_peer* peer = harness::make_peer();
+    rpma_mr_local* region = harness::untouched<rpma_mr_local>();
+    rlimit limit = {};
+    EXPECT_OK(getrlimit(RLIMIT_MEMLOCK, &limit));
+    const rlimit low = {65536, limit.rlim_max};
+    EXPECT_OK(setrlimit(RLIMIT_MEMLOCK, &low));
+    world.fail("ibv_reg_mr", 1, ENOMEM);
+    EXPECT_FAILS(RPMA_E_PROVIDER, rpma_mr_reg(peer, memory, 8, 1, &region), "of 8 bytes");
+    assert_true(harness::lines[0].text.find("ulimit -l") != std::string::npos);
+    assert_true(harness::lines[0].text.find("65536 bytes") != std::string::npos);
+    EXPECT_OK(setrlimit(RLIMIT_MEMLOCK, &limit));
+    world.fail("ibv_reg_mr", 1, EFAULT);
+    EXPECT_FAILS(RPMA_E_PROVIDER, rpma_mr_reg(peer, memory, 8, 1, &region), "EFAULT");
+    assert_true(harness::lines[0].text.find("ulimit") == std::string::npos);
+    harness::fail_allocation(1);
+    EXPECT_FAILS(RPMA_E_NOMEM, rpma_mr_reg(peer, memory, 8, 1, &region), "out of memory");
+    assert_ptr_equal(region, harness::untouched<rpma_mr_local>());
+    region = harness::make_region(peer, memory, 8, 1);
+    world.fail("ibv_dereg_mr", 1, EBUSY);
+    EXPECT_FAILS(RPMA_E_PROVIDER, rpma_mr_dereg(&region), "ibv_dereg_mr");
+    assert_null(region);
+    EXPECT_OK(rpma_peer_delete(&peer));
+}
+
+void a_descriptor_holds_the_region(void**) {
+    char memory[64];
+    rpma_peer* peer = harness::make_peer();
+    rpma_mr_local* region = harness::make_region(peer, memory, sizeof(memory), 0x18);
+    size_t size = 0;
+    EXPECT_OK(rpma_mr_get_descriptor_size(region, &size));
+    assert_int_equal(size, 21);
+    const auto expected = harness::descriptor(reinterpret_cast<std::uintptr_t>(memory), 64,
+                                              world.mrs[0]->rkey, 0x18);
+    for (int shift = 0; shift < 8; ++shift) {
+        unsigned char bytes[32];
+        std::memset(bytes, 0x5a, sizeof(bytes));
+        EXPECT_OK(rpma_mr_get_descriptor(region, bytes + shift));
+        assert_memory_equal(bytes + shift, expected.data(), 21);
+        assert_int_equal(bytes[shift + 21], 0x5a);
+        rpma_mr_remote* remote = nullptr;
+        EXPECT_OK(rpma_mr_remote_from_descriptor(bytes + shift, 21, &remote));
+        EXPECT_OK(rpma_mr_remote_get_size(remote, &size));
+        assert_int_equal(size, 64);
+        EXPECT_OK(rpma_mr_remote_delete(&remote));
+    }
+    EXPECT_OK(rpma_mr_dereg(&region));
+    EXPECT_OK(rpma_peer_delete(&peer));
+}
+
+/// Registers memory and then makes the fake MR report the recorded values. The library reads address
+/// and size when registering, so the fake does it there.
+void descriptors_equal_the_recorded_ones(void**) {
+    int rows = 0;
+    for (const auto& row : harness::read_table("mr_descriptors.tsv")) {
+        const std::uint64_t address = std::stoull(row[0], nullptr, 16);
+        const std::uint64_t size = std::stoull(row[1]);
+        const auto rkey = static_cast<std::uint32_t>(std::stoul(row[2], nullptr, 16));
+        const int usage = std::stoi(row[3], nullptr, 16);
+        rpma_peer* peer = harness::make_peer();
+        world.override_mr = true;
+        world.override_values = {address, size, rkey};
+        char memory = 0;
+        rpma_mr_local* region = harness::make_region(peer, &memory, 1, usage);
+        world.override_mr = false;
+        unsigned char bytes[21];
+        EXPECT_OK(rpma_mr_get_descriptor(region, bytes));
+        assert_string_equal(harness::to_hex(bytes, 21).c_str(), row[4].c_str());
+        EXPECT_OK(rpma_mr_dereg(&region));
+        EXPECT_OK(rpma_peer_delete(&peer));
+        // And the way back: whatever was encoded is a possible region.
+        rpma_mr_remote* remote = nullptr;
+        EXPECT_OK(rpma_mr_remote_from_descriptor(bytes, 21, &remote));
+        size_t got = 0;
+        int flush = -1;
+        EXPECT_OK(rpma_mr_remote_get_size(remote, &got));
+        EXPECT_OK(rpma_mr_remote_get_flush_type(remote, &flush));
+        assert_int_equal(got, size);
+        assert_int_equal(flush, usage & 0x30);
+        EXPECT_OK(rpma_mr_remote_delete(&remote));
+        ++rows;
+    }
+    assert_int_equal(rows, 20);
+}
+
+/// Where the recorded library took what no honest peer can send, this one refuses.
+bool is_refused_here(const std::string& note) {
+    return note == "length 0" || note == "address + length wraps by one" || note == "all ones" ||
+           note == "address, length and rkey 0";
+}
+
+void descriptors_are_read_as_recorded(void**) {
+    int refused_here = 0;
+    for (const auto& row : harness::read_table("mr_decode.tsv")) {
+        auto bytes = harness::from_hex(row[0]);
+        const std::size_t size = bytes.size();
+        bytes.resize(size + 1);  // data() must not be NULL
+        const bool stricter = is_refused_here(row[2]);
+        refused_here += stricter ? 1 : 0;
+        const int expected = stricter ? RPMA_E_INVAL : std::stoi(row[3]);
+        rpma_mr_remote* remote = harness::untouched<rpma_mr_remote>();
+        print_message("%s\n", row[2].c_str());
+        harness::lines.clear();
+        assert_int_equal(rpma_mr_remote_from_descriptor(bytes.data(), size, &remote), expected);
+        assert_int_equal(harness::lines.size(), expected == 0 ? 0 : 1);
+        if (expected != 0) {
+            assert_ptr_equal(remote, harness::untouched<rpma_mr_remote>());
+            continue;
+        }
+        size_t got = 0;
+        int flush = -1;
+        EXPECT_OK(rpma_mr_remote_get_size(remote, &got));
+        EXPECT_OK(rpma_mr_remote_get_flush_type(remote, &flush));
+        assert_int_equal(got, std::stoull(row[5]));
+        assert_int_equal(flush, std::stoi(row[6], nullptr, 16));
+        EXPECT_OK(rpma_mr_remote_delete(&remote));
+        assert_null(remote);
+    }
+    assert_int_equal(refused_here, 4);
+    harness::fail_allocation(1);
+    const auto good = harness::descriptor(0x1000, 1, 1, 1);
+    rpma_mr_remote* remote = harness::untouched<rpma_mr_remote>();
+    EXPECT_FAILS(RPMA_E_NOMEM, rpma_mr_remote_from_descriptor(good.data(), 21, &remote),
+                 "out of memory");
+}
+
+void advice_is_passed_on(void**) {
+    char memory[64];
+    rpma_peer* peer = harness::make_peer();
+    rpma_mr_local* region = harness::make_region(peer, memory, sizeof(memory), 1);
+    EXPECT_OK(rpma_mr_advise(region, 16, 48, 1, 1));
+    assert_int_equal(world.advice, 1);
+    assert_int_equal(world.advised.addr, reinterpret_cast<std::uintptr_t>(memory) + 16);
+    assert_int_equal(world.advised.length, 48);
+    assert_int_equal(world.advised.lkey, world.mrs[0]->lkey);
+    const struct {
+        int err, code;
+    } rows[] = {{EOPNOTSUPP, RPMA_E_NOSUPP}, {EFAULT, RPMA_E_INVAL}, {EINVAL, RPMA_E_INVAL},
+                {EIO, RPMA_E_PROVIDER},      {ENOMEM, RPMA_E_PROVIDER}};
+    for (const auto& row : rows) {
+        world.fail("advise_mr", 1, row.err);
+        EXPECT_FAILS(row.code, rpma_mr_advise(region, 0, 64, 9, 2), "advice 9, flags 0x2");
+    }
+    EXPECT_OK(rpma_mr_dereg(&region));
+    EXPECT_OK(rpma_peer_delete(&peer));
+}
+
+}  // namespace
+
+int main() {
+    const CMUnitTest tests[] = {
+        TEST(usages_give_access_rights),
+        TEST(getters_tell_what_was_registered),
+        TEST(memory_that_cannot_be_pinned_is_registered_on_demand),
+        TEST(failing_registrations_tell_why),
+        TEST(a_descriptor_holds_the_region),
+        TEST(descriptors_equal_the_recorded_ones),
+        TEST(descriptors_are_read_as_recorded),
+        TEST(advice_is_passed_on),
+    };
+    return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
