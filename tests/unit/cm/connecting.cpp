@@ -122,6 +122,7 @@ void private_data_fill_the_whole_area(void**) {
         event = server.events.expect(RDMA_CM_EVENT_ESTABLISHED);
         assert_int_equal(event->param.conn.private_data_len, 0);
         assert_null(event->param.conn.private_data);
+        event.reset();
     }
 }
 
