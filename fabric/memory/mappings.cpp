@@ -14,34 +14,36 @@ namespace {
 
 // Where /proc is not mounted: MS_ASYNC starts no output, but the kernel walks the range and reports
 // holes. Permissions stay unknown.
-int check_holes(std::uintptr_t base, std::uint64_t length) {
+Mapped check_holes(std::uintptr_t base, std::uint64_t length) {
     const PageRange pages = pages_of(base, length);
-    return ::msync(pages.begin, pages.length, MS_ASYNC) == 0 ? 0 : EFAULT;
+    return {::msync(pages.begin, pages.length, MS_ASYNC) == 0 ? 0 : EFAULT, true};
 }
 
 }  // namespace
 
-int check_mapped(const void* base, std::uint64_t length, bool writable) {
+Mapped check_mapped(const void* base, std::uint64_t length, bool writable) {
     std::uint64_t at = reinterpret_cast<std::uintptr_t>(base);
     const std::uint64_t end = at + length;
     MapsReader maps;
     if (!maps.opened()) {
         return check_holes(at, length);
     }
+    Mapped result;
     while (at < end) {
         const auto mapping = maps.next();
         if (!mapping || mapping->begin > at) {
-            return EFAULT;
+            return {EFAULT};
         }
         if (mapping->end <= at) {
             continue;
         }
         if (!mapping->readable || (writable && !mapping->writable)) {
-            return EFAULT;
+            return {EFAULT};
         }
+        result.shared_file = result.shared_file || mapping->shared_file;
         at = mapping->end;
     }
-    return 0;
+    return result;
 }
 
 }  // namespace fabric::memory

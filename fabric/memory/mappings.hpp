@@ -6,8 +6,14 @@
 
 namespace fabric::memory {
 
-// 0 if every page of [base, base + length) is mapped, readable, and writable where `writable` asks
-// for it; EFAULT if not. Costs one pass over the mappings, whatever their sizes.
-int check_mapped(const void* base, std::uint64_t length, bool writable);
+struct Mapped {
+    int error = 0;  // 0, or EFAULT
+    bool shared_file =
+        false;  // some page belongs to a shared mapping of a file (or that is unknown)
+};
+
+// Is every page of [base, base + length) mapped, readable, and writable where `writable` asks for
+// it? Costs one pass over the mappings, whatever their sizes.
+Mapped check_mapped(const void* base, std::uint64_t length, bool writable);
 
 }  // namespace fabric::memory

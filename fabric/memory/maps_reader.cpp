@@ -4,25 +4,47 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 
 namespace fabric::memory {
 
-std::optional<Mapping> parse_mapping(std::string_view line) {
-    Mapping mapping;
-    const char* const end = line.data() + line.size();
-    const auto first = std::from_chars(line.data(), end, mapping.begin, 16);
+namespace {
+
+// Cuts off the next word.
+std::string_view next_word(std::string_view& line) {
+    const std::size_t length = std::min(line.find(' '), line.size());
+    const std::string_view word = line.substr(0, length);
+    line.remove_prefix(std::min(length + 1, line.size()));
+    return word;
+}
+
+bool parse_range(std::string_view word, Mapping& mapping) {
+    const char* const end = word.data() + word.size();
+    const auto first = std::from_chars(word.data(), end, mapping.begin, 16);
     if (first.ec != std::errc{} || first.ptr == end || *first.ptr != '-') {
-        return std::nullopt;
+        return false;
     }
     const auto second = std::from_chars(first.ptr + 1, end, mapping.end, 16);
-    if (second.ec != std::errc{} || end - second.ptr < 3 || *second.ptr != ' ') {
+    return second.ec == std::errc{} && second.ptr == end;
+}
+
+}  // namespace
+
+std::optional<Mapping> parse_mapping(std::string_view line) {
+    Mapping mapping;
+    const bool has_range = parse_range(next_word(line), mapping);
+    const std::string_view rights = next_word(line);
+    if (!has_range || rights.size() != 4) {
         return std::nullopt;
     }
-    mapping.readable = second.ptr[1] == 'r';
-    mapping.writable = second.ptr[2] == 'w';
+    next_word(line);  // offset
+    next_word(line);  // device
+    mapping.readable = rights[0] == 'r';
+    mapping.writable = rights[1] == 'w';
+    mapping.shared_file = rights[3] == 's' && next_word(line) != "0";
     return mapping;
 }
 

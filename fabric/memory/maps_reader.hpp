@@ -15,9 +15,10 @@ struct Mapping {
     std::uint64_t end = 0;
     bool readable = false;
     bool writable = false;
+    bool shared_file = false;
 };
 
-// "begin-end rwxp …"; nothing if the line does not look like that.
+// "begin-end rwxp offset device inode path"; nothing if the line does not look like that.
 std::optional<Mapping> parse_mapping(std::string_view line);
 
 class MapsReader {

@@ -40,7 +40,9 @@ bool each_piece(Target target, std::size_t offset, std::size_t length, Use use) 
 }
 
 // A fence that ThreadSanitizer's runtime does not choke on.
-void full_barrier() { __sync_synchronize(); }
+void full_barrier() {
+    __sync_synchronize();
+}
 
 std::uint64_t* word_of(const Segment& segment) {
     return reinterpret_cast<std::uint64_t*>(segment.address);
@@ -121,12 +123,14 @@ bool atomic_write(const Segment& word, std::span<const std::byte, 8> value) {
     return true;
 }
 
-// msync makes the pages of a shared file mapping durable, with or without DAX; the kernel passes
-// over memory without a file, and fails if a page of the range is no longer mapped or the storage
-// reports an error.
+// msync makes the pages of a shared file mapping durable, with or without DAX. It fails if a page
+// is no longer mapped, if the storage reports an error, and on device DAX, which has no such
+// operation. Other memory has nothing that could outlive a power failure.
 bool flush(const Segment& range, std::uint8_t type) {
     full_barrier();
-    if ((type & kPersistent) == 0 || range.length == 0) {
+    const bool durable =
+        (type & kPersistent) != 0 && range.region != nullptr && range.region->shared_file;
+    if (!durable || range.length == 0) {
         return true;
     }
     const PageRange pages = pages_of(reinterpret_cast<std::uintptr_t>(range.address), range.length);

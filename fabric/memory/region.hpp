@@ -17,6 +17,7 @@ struct Region {
     std::uint32_t key = 0;       // lkey and rkey are the same number
     unsigned access = 0;         // IBV_ACCESS_*
     const ibv_pd* pd = nullptr;  // protection domain the key is valid in
+    bool shared_file = false;    // some of it is a shared mapping of a file: msync can make it durable
 };
 
 // A piece of registered memory, checked and translated to an address in this process.

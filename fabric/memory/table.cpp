@@ -19,14 +19,11 @@ bool covers(const Region& region, std::uint64_t address, std::uint64_t length) {
            address - region.iova <= region.length - length;
 }
 
-int check_request(const void* base, std::uint64_t length, std::uint64_t iova, unsigned access) {
+bool acceptable(const void* base, std::uint64_t length, std::uint64_t iova, unsigned access) {
     const bool wraps =
         reinterpret_cast<std::uintptr_t>(base) + length < length || iova + length < length;
     const bool orphan = (access & kRemoteChange) != 0 && (access & IBV_ACCESS_LOCAL_WRITE) == 0;
-    if (length == 0 || wraps || orphan) {
-        return EINVAL;
-    }
-    return check_mapped(base, length, (access & IBV_ACCESS_LOCAL_WRITE) != 0);
+    return length != 0 && !wraps && !orphan;
 }
 
 }  // namespace
@@ -99,11 +96,15 @@ int Table::insert(Region* region) {
 
 int Table::add(const ibv_pd* pd, void* base, std::uint64_t length, std::uint64_t iova,
                unsigned access, Region** region) {
-    if (const int error = check_request(base, length, iova, access); error != 0) {
-        return error;
+    if (!acceptable(base, length, iova, access)) {
+        return EINVAL;
     }
-    auto* const made =
-        new (std::nothrow) Region{static_cast<std::byte*>(base), iova, length, 0, access, pd};
+    const Mapped mapped = check_mapped(base, length, (access & IBV_ACCESS_LOCAL_WRITE) != 0);
+    if (mapped.error != 0) {
+        return mapped.error;
+    }
+    auto* const made = new (std::nothrow)
+        Region{static_cast<std::byte*>(base), iova, length, 0, access, pd, mapped.shared_file};
     if (made == nullptr) {
         return ENOMEM;
     }

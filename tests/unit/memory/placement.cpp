@@ -17,7 +17,7 @@ using memory::Segment;
 namespace {
 
 constexpr int kReadWrite = PROT_READ | PROT_WRITE;
-const memory::Region kRegistered{};
+const memory::Region kRegistered{.shared_file = true};  // the rest does not matter here
 
 Segment segment(std::byte* at, std::size_t length) {
     return {at, length, &kRegistered};
@@ -190,8 +190,12 @@ void flushes_of_every_kind_of_memory(void**) {
         assert_true(memory::flush(segment(stack.data(), stack.size()), type));
         assert_true(memory::flush(segment(nullptr, 0), type));
     }
-    anonymous.unmap(1);
-    assert_false(memory::flush(segment(anonymous.at(), anonymous.size()), 2));
+    shared.unmap(1);
+    assert_false(memory::flush(segment(shared.at(), shared.size()), 2));
+    assert_true(memory::flush(segment(shared.at(), shared.size()), 1));
+    // Without a file there is nothing to be made durable, and no system call.
+    const memory::Region plain{};
+    assert_true(memory::flush({shared.at(), shared.size(), &plain}, 2));
 }
 
 }  // namespace
