@@ -46,8 +46,8 @@ int rpma_conn_cfg_delete(struct rpma_conn_cfg** cfg_ptr) {
     if (const int bad = rpma::refuse_null({{"cfg_ptr", cfg_ptr}})) {
         return bad;
     }
-    rpma::destroy(std::exchange(*cfg_ptr, nullptr));
-    return 0;
+    const rpma::Owned<rpma_conn_cfg> cfg(std::exchange(*cfg_ptr, nullptr));
+    return cfg == nullptr ? 0 : rpma::finish(cfg->close());
 }
 
 int rpma_conn_cfg_set_timeout(struct rpma_conn_cfg* cfg, int timeout_ms) {

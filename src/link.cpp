@@ -144,12 +144,12 @@ Status Link::make_qp(const ConnSettings& settings) {
         result = rdma_create_qp_ex(id_.get(), &attributes);
     }
     if (result != 0) {
-        Status status =
-            Status::system(RPMA_E_PROVIDER, errno,
-                           "rdma_create_qp_ex with %u send and %u receive entries failed",
-                           settings.sq_size, settings.rq_size);
+        Status status = Status::system(
+            RPMA_E_PROVIDER, errno, "rdma_create_qp_ex with %u send and %u receive entries failed",
+            settings.sq_size, settings.rq_size);
         if (id_->verbs != peer_->context()) {
-            status.append("; the address belongs to another RDMA device than the peer was made from");
+            status.append(
+                "; the address belongs to another RDMA device than the peer was made from");
         }
         return status;
     }

@@ -451,6 +451,8 @@ int rpma_conn_cfg_new(struct rpma_conn_cfg** cfg_ptr);
  *
  * @param[in,out] cfg_ptr the object; NULL afterwards
  * @error RPMA_E_INVAL: cfg_ptr is NULL
+ * @error RPMA_E_PROVIDER: it was the last user of a deleted shared receive queue, and that could
+ *     not be destroyed
  * @threads exclusive
  * @see rpma_conn_cfg_new
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every argument check of every entry point, as one table: what is refused, how, and that it is told
-// in one line that names the function.
+// Every argument check of every entry point, as one table: what is refused, how, and that it is
+// told in one line that names the function.
 #include <functional>
 
 #include "harness.hpp"
@@ -80,8 +80,10 @@ struct Case {
     std::function<int(Objects&, Outputs&)> call;
 };
 
-#define CASE(name, what, ...) \
-    {#name, what, [](Objects& o, Outputs& x) { (void)o, (void)x; return name(__VA_ARGS__); }}
+#define CASE(name, what, ...)                                                           \
+    {                                                                                   \
+#name, what, [](Objects& o, Outputs& x) { (void)o, (void)x; return name(__VA_ARGS__); } \
+    }
 
 constexpr int kAlways = RPMA_F_COMPLETION_ALWAYS;
 constexpr auto kLocal = RPMA_UTIL_IBV_CONTEXT_LOCAL;
@@ -97,8 +99,8 @@ const char kEight[8] = {};
 const Case kCases[] = {
     CASE(rpma_utils_get_ibv_context, "addr", nullptr, kLocal, &x.context),
     CASE(rpma_utils_get_ibv_context, "ibv_ctx_ptr", "192.0.2.1", kLocal, nullptr),
-    CASE(rpma_utils_get_ibv_context, "type", "192.0.2.1",
-         value<rpma_util_ibv_context_type>(2), &x.context),
+    CASE(rpma_utils_get_ibv_context, "type", "192.0.2.1", value<rpma_util_ibv_context_type>(2),
+         &x.context),
     CASE(rpma_utils_ibv_context_is_odp_capable, "ibv_ctx", nullptr, &x.number),
     CASE(rpma_utils_ibv_context_is_odp_capable, "is_odp_capable", fake::context(), nullptr),
     CASE(rpma_peer_cfg_new, "pcfg_ptr", nullptr),
@@ -258,8 +260,7 @@ const Case kCases[] = {
     CASE(rpma_flush, "conn", nullptr, o.remote, 0, 1, kVisible, kAlways, nullptr),
     CASE(rpma_flush, "dst", o.conn, nullptr, 0, 1, kVisible, kAlways, nullptr),
     CASE(rpma_flush, "flags", o.conn, o.remote, 0, 1, kVisible, 0, nullptr),
-    CASE(rpma_flush, "type", o.conn, o.remote, 0, 1, value<rpma_flush_type>(2), kAlways,
-         nullptr),
+    CASE(rpma_flush, "type", o.conn, o.remote, 0, 1, value<rpma_flush_type>(2), kAlways, nullptr),
     CASE(rpma_flush, "inside", o.conn, o.remote, 65, 0, kVisible, kAlways, nullptr),
     CASE(rpma_flush, "inside", o.conn, o.remote, 1, kHuge, kVisible, kAlways, nullptr),
     CASE(rpma_send, "conn", nullptr, o.local, 0, 1, kAlways, nullptr),

@@ -138,8 +138,8 @@ void peer_cfg_descriptors_are_read_as_recorded(void**) {
         const auto bytes = harness::from_hex(row[0]);
         rpma_peer_cfg* cfg = harness::untouched<rpma_peer_cfg>();
         unsigned char none = 0;
-        const int ret = rpma_peer_cfg_from_descriptor(bytes.empty() ? &none : bytes.data(),
-                                                      bytes.size(), &cfg);
+        const int ret =
+            rpma_peer_cfg_from_descriptor(bytes.empty() ? &none : bytes.data(), bytes.size(), &cfg);
         assert_int_equal(ret, std::stoi(row[2]));
         ++rows;
         if (ret != 0) {

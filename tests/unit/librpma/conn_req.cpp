@@ -183,9 +183,9 @@ void accepting_comes_last(void**) {
 }
 
 void a_failing_request_is_rejected_and_freed(void**) {
-    for (const char* call : {"rdma_create_event_channel", "rdma_migrate_id", "ibv_create_comp_channel",
-                             "ibv_create_cq", "req_notify_cq", "rdma_create_qp_ex",
-                             "rdma_ack_cm_event"}) {
+    for (const char* call :
+         {"rdma_create_event_channel", "rdma_migrate_id", "ibv_create_comp_channel",
+          "ibv_create_cq", "req_notify_cq", "rdma_create_qp_ex", "rdma_ack_cm_event"}) {
         rpma_peer* peer = harness::make_peer();
         rpma_ep* ep = nullptr;
         EXPECT_OK(rpma_ep_listen(peer, "192.0.2.1", "7204", &ep));

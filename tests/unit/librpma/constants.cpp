@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every macro, enumerator, size and offset of the header, and the defaults, against the recorded table.
+// Every macro, enumerator, size and offset of the header, and the defaults, against the recorded
+// table.
 #include <cstddef>
 #include <cstdlib>
 #include <map>
@@ -14,7 +15,8 @@ struct Value {
     long value;
 };
 
-#define VALUE(name) {#name, static_cast<long>(name)}
+#define VALUE(name) \
+    { #name, static_cast < long>(name) }
 
 const Value kValues[] = {
     VALUE(LIBRPMA_H),

@@ -33,7 +33,9 @@ struct Queue {
     }
 };
 
-int armed(ibv_cq* cq) { return static_cast<fake::Cq*>(cq)->armed; }
+int armed(ibv_cq* cq) {
+    return static_cast<fake::Cq*>(cq)->armed;
+}
 
 void waiting_takes_an_event_and_arms_again(void**) {
     const Queue q(false, 0);
@@ -184,14 +186,10 @@ void sizes_above_int_max_are_cut(void**) {
 
 int main() {
     const CMUnitTest tests[] = {
-        TEST(waiting_takes_an_event_and_arms_again),
-        TEST(completions_are_collected),
-        TEST(failing_polls_have_their_codes),
-        TEST(a_queue_has_its_own_descriptor),
-        TEST(a_shared_channel_serves_both_queues),
-        TEST(arming_can_fail_on_a_shared_channel),
-        TEST(foreign_events_are_acknowledged),
-        TEST(sizes_above_int_max_are_cut),
+        TEST(waiting_takes_an_event_and_arms_again), TEST(completions_are_collected),
+        TEST(failing_polls_have_their_codes),        TEST(a_queue_has_its_own_descriptor),
+        TEST(a_shared_channel_serves_both_queues),   TEST(arming_can_fail_on_a_shared_channel),
+        TEST(foreign_events_are_acknowledged),       TEST(sizes_above_int_max_are_cut),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

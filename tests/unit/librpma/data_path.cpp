@@ -15,7 +15,9 @@ constexpr int kAlways = RPMA_F_COMPLETION_ALWAYS, kOnError = RPMA_F_COMPLETION_O
 constexpr std::uint64_t kRemote = 0x7f0000001000;
 constexpr std::uint64_t k5GiB = 5ULL << 30;
 
-void* context_of(std::uint64_t value) { return reinterpret_cast<void*>(value); }
+void* context_of(std::uint64_t value) {
+    return reinterpret_cast<void*>(value);
+}
 
 /// A connection with a local and a remote region of 4096 bytes each.
 struct Pair {
@@ -68,8 +70,8 @@ void a_write_is_posted(void**) {
     p.expect(IBV_WR_RDMA_WRITE, IBV_SEND_SIGNALED, 128, 512, 0x1122334455667788);
     Pair::expect_remote(64);
     world.sends.clear();
-    EXPECT_OK(rpma_write_with_imm(p.conn, p.remote, 0, p.local, 0, 4096, kOnError, 0x12345678,
-                                  nullptr));
+    EXPECT_OK(
+        rpma_write_with_imm(p.conn, p.remote, 0, p.local, 0, 4096, kOnError, 0x12345678, nullptr));
     p.expect(IBV_WR_RDMA_WRITE_WITH_IMM, 0, 0, 4096, 0);
     Pair::expect_remote(0);
     assert_int_equal(ntohl(world.sends[0].imm), 0x12345678);
@@ -209,20 +211,31 @@ void regions_beyond_4_gib_are_used_in_full(void**) {
 
 void every_wrong_range_is_refused(void**) {
     const Pair p;
-    const std::uint64_t values[] = {0,         1,          7,           4088,          4095,
-                                    4096,      4097,       UINT32_MAX,  1ULL << 32,    1ULL << 63,
-                                    SIZE_MAX,  SIZE_MAX - 4095, SIZE_MAX - 4096};
+    const std::uint64_t values[] = {0,
+                                    1,
+                                    7,
+                                    4088,
+                                    4095,
+                                    4096,
+                                    4097,
+                                    UINT32_MAX,
+                                    1ULL << 32,
+                                    1ULL << 63,
+                                    SIZE_MAX,
+                                    SIZE_MAX - 4095,
+                                    SIZE_MAX - 4096};
     for (const std::uint64_t offset : values) {
         for (const std::uint64_t length : values) {
             const bool right = offset <= 4096 && length <= 4096 - offset;
             const int expected = right ? 0 : RPMA_E_INVAL;
+            assert_int_equal(rpma_write(p.conn, p.remote, offset, p.local, 0,
+                                        right ? length : length, kAlways, nullptr),
+                             expected);
             assert_int_equal(
-                rpma_write(p.conn, p.remote, offset, p.local, 0, right ? length : length, kAlways,
-                           nullptr),
+                rpma_read(p.conn, p.local, offset, p.remote, 0, length, kAlways, nullptr),
                 expected);
-            assert_int_equal(
-                rpma_read(p.conn, p.local, offset, p.remote, 0, length, kAlways, nullptr), expected);
-            assert_int_equal(rpma_send(p.conn, p.local, offset, length, kAlways, nullptr), expected);
+            assert_int_equal(rpma_send(p.conn, p.local, offset, length, kAlways, nullptr),
+                             expected);
             assert_int_equal(rpma_recv(p.conn, p.local, offset, length, nullptr), expected);
             assert_int_equal(rpma_flush(p.conn, p.remote, offset, length,
                                         RPMA_FLUSH_TYPE_VISIBILITY, kAlways, nullptr),

@@ -40,14 +40,13 @@ void types_are_allowed_by_usage_and_declaration(void**) {
             const bool visible = (usage & kVisibleUsage) != 0;
             const bool persistent = (usage & kPersistentUsage) != 0 && declared == 1;
             const std::size_t before = world.sends.size();
-            assert_int_equal(rpma_flush(c.conn, remote, 0, 64, RPMA_FLUSH_TYPE_VISIBILITY, kAlways,
-                                        nullptr),
-                             visible ? 0 : RPMA_E_NOSUPP);
-            assert_int_equal(rpma_flush(c.conn, remote, 0, 64, RPMA_FLUSH_TYPE_PERSISTENT, kAlways,
-                                        nullptr),
-                             persistent ? 0 : RPMA_E_NOSUPP);
-            assert_int_equal(world.sends.size() - before,
-                             (visible ? 1 : 0) + (persistent ? 1 : 0));
+            assert_int_equal(
+                rpma_flush(c.conn, remote, 0, 64, RPMA_FLUSH_TYPE_VISIBILITY, kAlways, nullptr),
+                visible ? 0 : RPMA_E_NOSUPP);
+            assert_int_equal(
+                rpma_flush(c.conn, remote, 0, 64, RPMA_FLUSH_TYPE_PERSISTENT, kAlways, nullptr),
+                persistent ? 0 : RPMA_E_NOSUPP);
+            assert_int_equal(world.sends.size() - before, (visible ? 1 : 0) + (persistent ? 1 : 0));
             rpma_mr_remote_delete(&remote);
         }
     }

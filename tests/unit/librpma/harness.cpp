@@ -36,9 +36,13 @@ void capture(rpma_log_level threshold) {
     lines.clear();
 }
 
-void fail_allocation(int nth) { allocation_to_fail = nth > 0 ? allocations + nth : 0; }
+void fail_allocation(int nth) {
+    allocation_to_fail = nth > 0 ? allocations + nth : 0;
+}
 
-int live_allocations() { return live - live_at_start; }
+int live_allocations() {
+    return live - live_at_start;
+}
 
 int set_up(void** /*state*/) {
     fake::reset();
@@ -106,8 +110,8 @@ rpma_mr_local* make_region(rpma_peer* peer, void* memory, std::size_t size, int 
     return region;
 }
 
-std::vector<unsigned char> descriptor(std::uint64_t address, std::uint64_t size,
-                                      std::uint32_t rkey, int usage) {
+std::vector<unsigned char> descriptor(std::uint64_t address, std::uint64_t size, std::uint32_t rkey,
+                                      int usage) {
     std::vector<unsigned char> bytes;
     for (int i = 0; i < 8; ++i) {
         bytes.push_back(static_cast<unsigned char>(address >> (8 * i)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the unit tests of librpma share: cmocka, the fake device, captured log lines, and a check after
-// each test that nothing was left behind.
+// What the unit tests of librpma share: cmocka, the fake device, captured log lines, and a check
+// after each test that nothing was left behind.
 #pragma once
 
 #include <setjmp.h>
@@ -44,18 +44,19 @@ int tear_down(void** state);
 /// The call gave this code, and exactly one line, which names the function and contains the text.
 void expect_failure_line(const char* function, const std::string& part);
 
-#define EXPECT_FAILS(code, call, part)                                          \
-    do {                                                                        \
-        harness::lines.clear();                                                 \
-        assert_int_equal(call, code);                                           \
-        const std::string text_of_call = #call;                                 \
-        harness::expect_failure_line(                                           \
-            text_of_call.substr(0, text_of_call.find('(')).c_str(), part);      \
+#define EXPECT_FAILS(code, call, part)                                                       \
+    do {                                                                                     \
+        harness::lines.clear();                                                              \
+        assert_int_equal(call, code);                                                        \
+        const std::string text_of_call = #call;                                              \
+        harness::expect_failure_line(text_of_call.substr(0, text_of_call.find('(')).c_str(), \
+                                     part);                                                  \
     } while (0)
 
 #define EXPECT_OK(call) assert_int_equal(call, 0)
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, harness::set_up, harness::tear_down)
+#define TEST(function) \
+    cmocka_unit_test_setup_teardown(function, harness::set_up, harness::tear_down)
 
 /// An object that out-parameters are compared with: a failing call must leave it.
 template <typename T>
@@ -71,8 +72,8 @@ rpma_mr_local* make_region(rpma_peer* peer, void* memory, std::size_t size, int 
 /// From a descriptor made here: any address and size.
 rpma_mr_remote* make_remote(std::uint64_t address, std::uint64_t size, std::uint32_t rkey,
                             int usage);
-std::vector<unsigned char> descriptor(std::uint64_t address, std::uint64_t size,
-                                      std::uint32_t rkey, int usage);
+std::vector<unsigned char> descriptor(std::uint64_t address, std::uint64_t size, std::uint32_t rkey,
+                                      int usage);
 
 /// Rows of a tab-separated file of tests/unit/librpma/golden without its head.
 std::vector<std::vector<std::string>> read_table(const std::string& name);

@@ -24,9 +24,8 @@ int main(void)
 	return strcmp(rpma_err_2str(0), "Success");
 }
 END
-flags=${SANITIZER_FLAGS-}
-# shellcheck disable=SC2046,SC2086
-cc $flags -o "$work/by_pc" "$work/main.c" $(pc --cflags --libs) -Wl,-rpath,"$libdir"
+# shellcheck disable=SC2046
+cc -o "$work/by_pc" "$work/main.c" $(pc --cflags --libs) -Wl,-rpath,"$libdir"
 "$work/by_pc"
 cat >"$work/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.25)
@@ -35,8 +34,7 @@ find_package(librpma REQUIRED)
 add_executable(by_cmake main.c)
 target_link_libraries(by_cmake PRIVATE librpma::librpma)
 END
-"$cmake" -S "$work" -B "$work/build" -Dlibrpma_DIR="$libdir/cmake/librpma" \
-	-DCMAKE_C_FLAGS="$flags" >/dev/null
+"$cmake" -S "$work" -B "$work/build" -Dlibrpma_DIR="$libdir/cmake/librpma" >/dev/null
 "$cmake" --build "$work/build" >/dev/null
 "$work/build/by_cmake"
 echo "installed, found and used"

@@ -186,7 +186,9 @@ void __wrap_syslog(int priority, const char* format, ...) {
     syslogged.push_back({priority, text});
 }
 
-void __wrap_openlog(const char*, int, int) { syslog_opened = true; }
+void __wrap_openlog(const char*, int, int) {
+    syslog_opened = true;
+}
 }
 
 int main() {

@@ -113,8 +113,8 @@ void a_descriptor_holds_the_region(void**) {
     size_t size = 0;
     EXPECT_OK(rpma_mr_get_descriptor_size(region, &size));
     assert_int_equal(size, 21);
-    const auto expected = harness::descriptor(reinterpret_cast<std::uintptr_t>(memory), 64,
-                                              world.mrs[0]->rkey, 0x18);
+    const auto expected =
+        harness::descriptor(reinterpret_cast<std::uintptr_t>(memory), 64, world.mrs[0]->rkey, 0x18);
     for (int shift = 0; shift < 8; ++shift) {
         unsigned char bytes[32];
         std::memset(bytes, 0x5a, sizeof(bytes));
@@ -131,8 +131,8 @@ void a_descriptor_holds_the_region(void**) {
     EXPECT_OK(rpma_peer_delete(&peer));
 }
 
-/// Registers memory and then makes the fake MR report the recorded values. The library reads address
-/// and size when registering, so the fake does it there.
+/// Registers memory and then makes the fake MR report the recorded values. The library reads
+/// address and size when registering, so the fake does it there.
 void descriptors_equal_the_recorded_ones(void**) {
     int rows = 0;
     for (const auto& row : harness::read_table("mr_descriptors.tsv")) {
@@ -218,8 +218,11 @@ void advice_is_passed_on(void**) {
     assert_int_equal(world.advised.lkey, world.mrs[0]->lkey);
     const struct {
         int err, code;
-    } rows[] = {{EOPNOTSUPP, RPMA_E_NOSUPP}, {EFAULT, RPMA_E_INVAL}, {EINVAL, RPMA_E_INVAL},
-                {EIO, RPMA_E_PROVIDER},      {ENOMEM, RPMA_E_PROVIDER}};
+    } rows[] = {{EOPNOTSUPP, RPMA_E_NOSUPP},
+                {EFAULT, RPMA_E_INVAL},
+                {EINVAL, RPMA_E_INVAL},
+                {EIO, RPMA_E_PROVIDER},
+                {ENOMEM, RPMA_E_PROVIDER}};
     for (const auto& row : rows) {
         world.fail("advise_mr", 1, row.err);
         EXPECT_FAILS(row.code, rpma_mr_advise(region, 0, 64, 9, 2), "advice 9, flags 0x2");

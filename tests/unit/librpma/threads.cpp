@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the library itself shares between threads. The fakes are not thread-safe, so these tests keep
-// to what does not reach them, or reach them under a lock. For use under ThreadSanitizer above all.
+// What the library itself shares between threads. The fakes are not thread-safe, so these tests
+// keep to what does not reach them, or reach them under a lock. For use under ThreadSanitizer above
+// all.
 #include <pthread.h>
 
 #include <atomic>
@@ -35,8 +36,7 @@ void run(std::initializer_list<std::function<void(int)>> bodies) {
 
 void the_log_function_can_change_while_logging(void**) {
     rpma_log_set_function(count_line);
-    run({[](int) { (void)rpma_peer_delete(nullptr); },
-         [](int) { (void)rpma_conn_delete(nullptr); },
+    run({[](int) { (void)rpma_peer_delete(nullptr); }, [](int) { (void)rpma_conn_delete(nullptr); },
          [](int i) {
              rpma_log_set_threshold(RPMA_LOG_THRESHOLD,
                                     i % 2 != 0 ? RPMA_LOG_LEVEL_ERROR : RPMA_LOG_DISABLED);
@@ -95,8 +95,8 @@ void one_thread_may_wait_for_events_while_others_look(void**) {
          [&](int) {
              rpma_conn_private_data data = {};
              (void)rpma_conn_get_private_data(conn, &data);
-             seen += data.ptr != nullptr && std::string(static_cast<char*>(data.ptr), data.len) !=
-                                                "hello"
+             seen += data.ptr != nullptr &&
+                             std::string(static_cast<char*>(data.ptr), data.len) != "hello"
                          ? 1
                          : 0;
          },

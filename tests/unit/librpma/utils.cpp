@@ -48,8 +48,10 @@ void failures_name_call_and_address(void**) {
     const struct {
         const char* call;
         rpma_util_ibv_context_type type;
-    } rows[] = {{"rdma_getaddrinfo", kLocal}, {"rdma_create_id", kLocal},
-                {"rdma_bind_addr", kLocal},   {"rdma_resolve_addr", kRemote},
+    } rows[] = {{"rdma_getaddrinfo", kLocal},
+                {"rdma_create_id", kLocal},
+                {"rdma_bind_addr", kLocal},
+                {"rdma_resolve_addr", kRemote},
                 {"rdma_create_id", kRemote}};
     for (const auto& row : rows) {
         ibv_context* context = harness::untouched<ibv_context>();
@@ -100,8 +102,8 @@ void on_demand_paging_needs_read_and_write(void**) {
     }
     int capable = 77;
     world.fail("query_device_ex", 1, EIO);
-    EXPECT_FAILS(RPMA_E_PROVIDER,
-                 rpma_utils_ibv_context_is_odp_capable(fake::context(), &capable), "EIO");
+    EXPECT_FAILS(RPMA_E_PROVIDER, rpma_utils_ibv_context_is_odp_capable(fake::context(), &capable),
+                 "EIO");
     assert_int_equal(capable, 77);
 }
 

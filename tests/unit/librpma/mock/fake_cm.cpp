@@ -53,8 +53,8 @@ sockaddr_storage address_of(int family) {
 }
 
 bool is_dead(const sockaddr* address) {
-    return std::find(world.dead_families.begin(), world.dead_families.end(),
-                     address->sa_family) != world.dead_families.end();
+    return std::find(world.dead_families.begin(), world.dead_families.end(), address->sa_family) !=
+           world.dead_families.end();
 }
 
 /// Events of an id that have been taken but not acknowledged hold up whoever calls this.
@@ -126,6 +126,22 @@ int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** out, void* context,
     return 0;
 }
 
+/// Requests that nobody took go with the listening id, as in the kernel.
+static void drop_untaken(fake::EventChannel* channel) {
+    std::erase_if(channel->events, [channel](fake::Event* event) {
+        if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST) {
+            return false;
+        }
+        auto* id = static_cast<fake::Id*>(event->id);
+        --channel->users;
+        --world.live["id"];
+        std::erase(world.ids, id);
+        delete id;
+        delete event;
+        return true;
+    });
+}
+
 int rdma_destroy_id(rdma_cm_id* base) {
     const bool fails = world.enter("rdma_destroy_id");
     auto* id = static_cast<fake::Id*>(base);
@@ -136,6 +152,9 @@ int rdma_destroy_id(rdma_cm_id* base) {
     if (id->channel != nullptr) {
         auto* channel = static_cast<fake::EventChannel*>(id->channel);
         --channel->users;
+        if (id->listening) {
+            drop_untaken(channel);
+        }
         std::erase_if(channel->events, [id](fake::Event* event) {
             const bool its = event->id == id;
             if (its) {
@@ -373,6 +392,8 @@ ibv_context** rdma_get_devices(int* count) {
     return list;
 }
 
-void rdma_free_devices(ibv_context**) { --world.live["devices"]; }
+void rdma_free_devices(ibv_context**) {
+    --world.live["devices"];
+}
 
 }  // extern "C"

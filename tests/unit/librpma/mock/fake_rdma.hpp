@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // libibverbs and librdmacm without a device, linked in place of the real ones. Objects behave: they
-// count their users, refuse to go while in use, keep events until acknowledged. Calls are recorded and
-// can be made to fail; what would block, leak or touch a dead object in real life is noted.
+// count their users, refuse to go while in use, keep events until acknowledged. Calls are recorded
+// and can be made to fail; what would block, leak or touch a dead object in real life is noted.
 #pragma once
 
 #include <infiniband/verbs.h>

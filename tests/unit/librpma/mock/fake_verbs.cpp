@@ -56,8 +56,8 @@ int record_recv(ibv_recv_wr* wr, ibv_recv_wr** bad, bool shared) {
         *bad = wr;
         return world.post_result != 0 ? world.post_result : errno;
     }
-    world.recvs.push_back({wr->wr_id, wr->num_sge,
-                           wr->num_sge > 0 ? *wr->sg_list : ibv_sge{}, shared});
+    world.recvs.push_back(
+        {wr->wr_id, wr->num_sge, wr->num_sge > 0 ? *wr->sg_list : ibv_sge{}, shared});
     return wr->next == nullptr ? 0 : EINVAL;
 }
 
@@ -116,7 +116,9 @@ int advise_mr(ibv_pd*, ib_uverbs_advise_mr_advice advice, uint32_t, ibv_sge* lis
 
 fake::Send native;  // the request between wr_start and wr_complete
 
-void wr_start(ibv_qp_ex*) { native = fake::Send(); }
+void wr_start(ibv_qp_ex*) {
+    native = fake::Send();
+}
 
 int wr_complete(ibv_qp_ex* qp) {
     if (world.enter("wr_complete") || world.post_result != 0) {
@@ -162,9 +164,13 @@ ibv_device* device_list[] = {&device.device, nullptr};
 
 namespace fake {
 
-ibv_context* context() { return &device.verbs.context; }
+ibv_context* context() {
+    return &device.verbs.context;
+}
 
-void push_cq_event(ibv_cq* cq) { static_cast<CompChannel*>(cq->channel)->events.push_back(cq); }
+void push_cq_event(ibv_cq* cq) {
+    static_cast<CompChannel*>(cq->channel)->events.push_back(cq);
+}
 
 void push_completion(ibv_cq* cq, const ibv_wc& wc) {
     static_cast<Cq*>(cq)->completions.push_back(wc);
@@ -194,7 +200,9 @@ ibv_device** ibv_get_device_list(int* count) {
 
 void ibv_free_device_list(ibv_device**) {}
 
-int ibv_query_device(ibv_context*, ibv_device_attr*) { return EOPNOTSUPP; }
+int ibv_query_device(ibv_context*, ibv_device_attr*) {
+    return EOPNOTSUPP;
+}
 
 ibv_pd* ibv_alloc_pd(ibv_context* context) {
     if (world.enter("ibv_alloc_pd")) {
@@ -359,6 +367,8 @@ int ibv_destroy_srq(ibv_srq* base) {
     return fails ? errno : 0;
 }
 
-ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp* qp) { return qp_of(qp); }
+ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp* qp) {
+    return qp_of(qp);
+}
 
 }  // extern "C"

@@ -36,8 +36,12 @@ int World::live_total() const {
     return total;
 }
 
-void reset() { world = World(); }
+void reset() {
+    world = World();
+}
 
-Id* last_id() { return world.ids.back(); }
+Id* last_id() {
+    return world.ids.back();
+}
 
 }  // namespace fake
