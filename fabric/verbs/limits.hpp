@@ -2,6 +2,8 @@
 // What the device says it can do.
 #pragma once
 
+#include <infiniband/verbs.h>
+
 #include <cstdint>
 
 #include "memory/table.hpp"
@@ -13,6 +15,7 @@ inline constexpr int kMaxQp = 1 << 16;
 inline constexpr int kMaxQpWr = 1 << 16;
 inline constexpr int kMaxSge = rc::kMaxSge;
 inline constexpr int kMaxInline = rc::kMaxInline;
+inline constexpr std::uint32_t kInlinePerSge = sizeof(ibv_sge);
 inline constexpr int kMaxCq = 1 << 16;
 inline constexpr int kMaxCqe = (1 << 22) - 1;
 inline constexpr int kMaxMr = memory::kMaxRegions;

@@ -66,6 +66,8 @@ ibv_qp* create(ibv_context* context, ibv_qp_init_attr_ex* attr, bool managed) {
     ibv_qp_cap& cap = attr->cap;
     cap.max_send_sge = std::max(cap.max_send_sge, 1U);
     cap.max_recv_sge = std::max(cap.max_recv_sge, 1U);
+    // Room that was asked for as SGEs holds inline data as well; programs rely on having some.
+    cap.max_inline_data = std::max(cap.max_inline_data, cap.max_send_sge * limits::kInlinePerSge);
     if (attr->srq != nullptr)
         cap.max_recv_wr = cap.max_recv_sge = 0;
     auto qp = std::make_shared<RcQueuePair>(context, *attr, number);
