@@ -10,8 +10,6 @@
 #include "cm/limits.hpp"
 #include "cm/param.hpp"
 #include "cm/qp_state.hpp"
-#include "cm/route.hpp"
-#include "wire/packet.hpp"
 
 namespace fabric::cm {
 namespace {
@@ -24,7 +22,6 @@ void agree(Id& id, const rdma_conn_param& param) {
     const Device& device = *Device::get();
     Terms& terms = id.terms;
     terms.local_qp = queue_pair_number(id, param);
-    terms.local_psn = random_number() & wire::kPsnMask;
     terms.responder_resources =
         param.responder_resources == RDMA_MAX_RESP_RES
             ? std::min(terms.responder_resources, device.max_responder_resources())

@@ -9,6 +9,7 @@
 #include "cm/handshake.hpp"
 #include "cm/limits.hpp"
 #include "cm/route.hpp"
+#include "wire/packet.hpp"
 
 namespace fabric::cm {
 namespace {
@@ -42,6 +43,8 @@ void reject_mtu(Id& id) {
 
 // As the receiver sees it, the sender's two depths change places.
 void take_terms(Id& id, const wire::CmRequest& message) {
+    id.terms.local_id = new_local_id();
+    id.terms.local_psn = random_number() & wire::kPsnMask;
     id.terms.remote_qp = message.qp_number;
     id.terms.remote_psn = message.starting_psn;
     id.terms.mtu_code = message.mtu_code;
@@ -141,7 +144,6 @@ void on_message(Id& id, std::uint64_t transaction, const wire::CmRequest& messag
         return;
     }
     id.disarm();
-    id.terms.local_id = new_local_id();
     take_terms(id, message);
     take_addresses(id, header->source_port);
     submit(id, message);
