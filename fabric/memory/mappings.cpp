@@ -14,7 +14,7 @@ namespace {
 
 // Where /proc is not mounted: MS_ASYNC starts no output, but the kernel walks the range and reports
 // holes. Permissions stay unknown.
-Mapped check_holes(std::uintptr_t base, std::uint64_t length) {
+Mapped check_holes(const void* base, std::uint64_t length) {
     const PageRange pages = pages_of(base, length);
     return {::msync(pages.begin, pages.length, MS_ASYNC) == 0 ? 0 : EFAULT, true};
 }
@@ -26,7 +26,7 @@ Mapped check_mapped(const void* base, std::uint64_t length, bool writable) {
     const std::uint64_t end = at + length;
     MapsReader maps;
     if (!maps.opened()) {
-        return check_holes(at, length);
+        return check_holes(base, length);
     }
     Mapped result;
     while (at < end) {

@@ -20,9 +20,10 @@ struct PageRange {
 };
 
 // The whole pages that hold [base, base + length).
-inline PageRange pages_of(std::uintptr_t base, std::uint64_t length) {
-    const std::uintptr_t begin = base & ~(page_size() - 1);
-    return {reinterpret_cast<void*>(begin), base - begin + length};
+inline PageRange pages_of(const void* base, std::uint64_t length) {
+    const std::uintptr_t before = reinterpret_cast<std::uintptr_t>(base) & (page_size() - 1);
+    auto* const begin = const_cast<char*>(static_cast<const char*>(base)) - before;
+    return {begin, before + length};
 }
 
 }  // namespace fabric::memory

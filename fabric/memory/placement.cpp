@@ -133,7 +133,7 @@ bool flush(const Segment& range, std::uint8_t type) {
     if (!durable || range.length == 0) {
         return true;
     }
-    const PageRange pages = pages_of(reinterpret_cast<std::uintptr_t>(range.address), range.length);
+    const PageRange pages = pages_of(range.address, range.length);
     return ::msync(pages.begin, pages.length, MS_SYNC) == 0;
 }
 

@@ -69,7 +69,7 @@ bool every_page(const std::byte* address, std::size_t length, Probe probe) {
 // Memcheck takes a probe for a use of the bytes and would complain of those that nobody has written
 // yet. madvise, which costs three times as much, names no bytes. (Linux 5.14)
 bool populate(const std::byte* address, std::size_t length, int advice) {
-    const PageRange pages = pages_of(reinterpret_cast<std::uintptr_t>(address), length);
+    const PageRange pages = pages_of(address, length);
     return ::madvise(pages.begin, pages.length, advice) == 0;
 }
 

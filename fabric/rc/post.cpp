@@ -2,6 +2,7 @@
 #include "rc/post.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -63,7 +64,7 @@ void set_remote(const ibv_send_wr& wr, SendRequest& out) {
 void copy_inline(std::span<const ibv_sge> sges, std::byte* to) {
     for (const ibv_sge& sge : sges) {
         if (sge.length != 0) {
-            std::memcpy(to, reinterpret_cast<const void*>(sge.addr), sge.length);
+            std::memcpy(to, std::bit_cast<const void*>(sge.addr), sge.length);
             to += sge.length;
         }
     }
