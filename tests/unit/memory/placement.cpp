@@ -10,6 +10,12 @@
 #include "cmocka.hpp"
 #include "pages.hpp"
 
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#else
+#define RUNNING_ON_VALGRIND 0
+#endif
+
 using namespace fabric;
 using namespace fabric::test;
 using memory::Segment;
@@ -182,19 +188,22 @@ void flushes_of_every_kind_of_memory(void**) {
     const Mapping shared(3, kReadWrite, file.fd());
     const Mapping anonymous(3, kReadWrite);
     const Mapping read_only(1, PROT_READ);
+    const memory::Region plain{};
     std::array<std::byte, 64> stack{};
     for (const std::uint8_t type : {std::uint8_t{1}, std::uint8_t{2}, std::uint8_t{3}}) {
         assert_true(memory::flush(segment(shared.at(5), shared.size() - 5), type));
         assert_true(memory::flush(segment(anonymous.at(5), 100), type));
         assert_true(memory::flush(segment(read_only.at(), 100), type));
-        assert_true(memory::flush(segment(stack.data(), stack.size()), type));
+        assert_true(memory::flush({stack.data(), stack.size(), &plain}, type));
         assert_true(memory::flush(segment(nullptr, 0), type));
+    }
+    if (RUNNING_ON_VALGRIND != 0) {
+        return;  // memcheck reports the call that is about to fail
     }
     shared.unmap(1);
     assert_false(memory::flush(segment(shared.at(), shared.size()), 2));
     assert_true(memory::flush(segment(shared.at(), shared.size()), 1));
     // Without a file there is nothing to be made durable, and no system call.
-    const memory::Region plain{};
     assert_true(memory::flush({shared.at(), shared.size(), &plain}, 2));
 }
 
