@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Run in a build directory: removes what the last installation from it has written, and the directories that are empty then
+# and bear the project's name. DESTDIR counts as it does for the installation.
+set(manifest ${CMAKE_BINARY_DIR}/install_manifest.txt)
+if(NOT EXISTS ${manifest})
+  message(FATAL_ERROR "nothing to uninstall: ${manifest} does not exist (was anything installed from here?)")
+endif()
+file(STRINGS ${manifest} files)
+set(directories)
+foreach(file IN LISTS files)
+  message(STATUS "removing $ENV{DESTDIR}${file}")
+  file(REMOVE $ENV{DESTDIR}${file})
+  cmake_path(GET file PARENT_PATH directory)
+  while(directory MATCHES "/librpma(/|$)")
+    list(APPEND directories $ENV{DESTDIR}${directory})
+    cmake_path(GET directory PARENT_PATH directory)
+  endwhile()
+endforeach()
+list(REMOVE_DUPLICATES directories)
+list(SORT directories ORDER DESCENDING) # a directory comes behind those inside it
+foreach(directory IN LISTS directories)
+  file(GLOB left ${directory}/* ${directory}/.*)
+  list(FILTER left EXCLUDE REGEX "/\\.\\.?$")
+  if(NOT left)
+    file(REMOVE_RECURSE ${directory})
+  endif()
+endforeach()
+file(REMOVE ${manifest})
