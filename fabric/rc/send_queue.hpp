@@ -75,9 +75,7 @@ public:
     explicit SendQueue(const Capacity& capacity);
 
     // Never too much: other threads only give slots back.
-    std::uint32_t room() const {
-        return capacity_ - slots_in_use_.load(std::memory_order_acquire);
-    }
+    std::uint32_t room() const { return capacity_ - slots_in_use_.load(std::memory_order_acquire); }
     bool full() const { return slots_in_use_.load(std::memory_order_acquire) >= capacity_; }
     bool empty() const { return head_ == tail_; }
     std::uint64_t head() const { return head_; }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The InfiniBand transport packet: headers as values, and their encoding (IBTA vol. 1, chapter 9; annex A19).
+// The InfiniBand transport packet: headers as values, and their encoding (IBTA vol. 1, chapter 9;
+// annex A19).
 #pragma once
 
 #include <array>
@@ -75,11 +76,13 @@ std::size_t header_bytes(Opcode opcode);
 // Writes the header chain; `out` must hold header_bytes(header.opcode). Returns the bytes written.
 std::size_t encode(const Header& header, std::span<std::byte> out);
 
-// Reads the header chain at the start of `in`. Nothing if `in` is too short, the opcode unknown, the transport
-// version not 0 or a reserved field makes the packet unreadable. Hostile input is expected here.
+// Reads the header chain at the start of `in`. Nothing if `in` is too short, the opcode unknown,
+// the transport version not 0 or a reserved field makes the packet unreadable. Hostile input is
+// expected here.
 std::optional<Header> decode(std::span<const std::byte> in);
 
-// What is where in a frame on a byte stream: a 4-byte big-endian length, then headers, payload and pad.
+// What is where in a frame on a byte stream: a 4-byte big-endian length, then headers, payload and
+// pad.
 inline constexpr std::size_t kFrameLengthBytes = 4;
 
 }  // namespace fabric::wire
