@@ -4,7 +4,7 @@ set(rpma_launcher $<TARGET_FILE:rpma-fabric>)
 
 # Slow tools get more time, and every limit inside the scenarios grows with it.
 set(rpma_time_scale 1)
-if(RPMA_SANITIZER)
+if(RPMA_SANITIZER OR RPMA_VM_GUEST)
   set(rpma_time_scale 4)
 endif()
 

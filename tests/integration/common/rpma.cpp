@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "common/role.hpp"
+
 namespace it {
 
 void check_code(const char* file, int line, const char* what, int actual, int expected) {
@@ -44,6 +46,16 @@ Region::Region(rpma_peer* peer, std::size_t size, int usage)
 LocalMr register_memory(rpma_peer* peer, Bytes memory, int usage) {
     rpma_mr_local* mr = nullptr;
     CHECK_OK(rpma_mr_reg(peer, memory.data(), memory.size(), usage, &mr));
+    return LocalMr(mr);
+}
+
+LocalMr register_for_persistence(rpma_peer* peer, Bytes memory, int usage) {
+    rpma_mr_local* mr = nullptr;
+    const int code = rpma_mr_reg(peer, memory.data(), memory.size(), usage, &mr);
+    if (code == RPMA_E_PROVIDER && !on_fabric()) {
+        skip("the device flushes to persistence in persistent memory only");
+    }
+    CHECK_OK(code);
     return LocalMr(mr);
 }
 

@@ -80,6 +80,9 @@ private:
 };
 
 LocalMr register_memory(rpma_peer* peer, Bytes memory, int usage);
+// The same with a usage that has persistent flushes in it. Skips the test where the device takes
+// nothing but persistent memory for these, as rdma_rxe does.
+LocalMr register_for_persistence(rpma_peer* peer, Bytes memory, int usage);
 Descriptor describe(const rpma_mr_local* mr);
 RemoteMr remote_region(ConstBytes descriptor);
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which flush is allowed: the remote region's usage, the applied configuration of the remote peer
 // and the type decide. A refused flush is never posted; an allowed one completes.
+// Argument: path of device DAX to have the regions there; without, they are ordinary memory.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <array>
 #include <optional>
 
@@ -15,6 +20,27 @@ constexpr int kPersistent = RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT;
 constexpr std::array<int, 4> kUsages = {0, kVisible, kPersistent, kVisible | kPersistent};
 
 using Descriptors = std::array<it::Descriptor, kUsages.size()>;
+
+class Memory {
+public:
+    explicit Memory(const it::Role& role) {
+        const bool anonymous = role.arguments.empty();
+        const int fd = anonymous ? -1 : open(role.arguments.front().c_str(), O_RDWR | O_CLOEXEC);
+        CHECK(anonymous || fd >= 0);
+        pages_ = mmap(nullptr, kSize, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | (anonymous ? MAP_ANONYMOUS : 0), fd, 0);
+        CHECK(pages_ != MAP_FAILED);
+        CHECK(anonymous || close(fd) == 0);
+    }
+    ~Memory() { munmap(pages_, kSize); }
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+    it::Bytes bytes() const { return {static_cast<std::byte*>(pages_), kSize}; }
+
+private:
+    static constexpr std::size_t kSize = 2U << 20U;  // the alignment of device DAX
+    void* pages_ = nullptr;
+};
 
 int expected_code(int usage, std::optional<bool> direct_write, rpma_flush_type type) {
     if (type == RPMA_FLUSH_TYPE_VISIBILITY) {
@@ -59,11 +85,14 @@ void try_all(rpma_conn* connection, const Descriptors& descriptors,
 
 void server(it::Role& role) {
     const it::Peer peer = it::open_peer(role.address, RPMA_UTIL_IBV_CONTEXT_LOCAL);
-    std::vector<it::Region> regions;
+    const Memory memory(role);
+    std::vector<it::LocalMr> regions;
     Descriptors descriptors{};
     for (std::size_t index = 0; index < kUsages.size(); ++index) {
-        regions.emplace_back(peer.get(), kSpace, RPMA_MR_USAGE_WRITE_DST | kUsages[index]);
-        descriptors[index] = it::describe(regions.back().mr());
+        regions.push_back(
+            it::register_for_persistence(peer.get(), memory.bytes().subspan(kSpace * index, kSpace),
+                                         RPMA_MR_USAGE_WRITE_DST | kUsages[index]));
+        descriptors[index] = it::describe(regions.back().get());
     }
     const it::Endpoint endpoint = it::listen(role, peer.get());
     const it::Connection connection = it::accept(endpoint.get());

@@ -73,7 +73,7 @@ void check_file(const std::string& path, std::uint64_t last) {
 void server(it::Role& role) {
     const it::Peer peer = it::open_peer(role.address, RPMA_UTIL_IBV_CONTEXT_LOCAL);
     const MappedFile file(file_path(role));
-    const it::LocalMr mr = it::register_memory(
+    const it::LocalMr mr = it::register_for_persistence(
         peer.get(), file.bytes(), it::kUsualUsage | RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT);
     const it::Endpoint endpoint = it::listen(role, peer.get());
     const it::Connection connection = it::accept(endpoint.get(), nullptr, it::describe(mr.get()));

@@ -19,8 +19,7 @@ void server(it::Role& role) {
     for (int count = 0; count < kRejections; ++count) {
         it::next_request(endpoint.get()).reset();
     }
-    const it::Connection connection = it::accept(endpoint.get());
-    it::expect_closed(connection.get());
+    it::expect_closed(it::accept(endpoint.get()).get());
 
     // A request that waits in the endpoint, not yet taken.
     int fd = -1;

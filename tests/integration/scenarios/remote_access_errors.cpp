@@ -86,6 +86,11 @@ const std::array<Case, 9>& cases() {
     return all;
 }
 
+// rdma_rxe takes the last one for a mistake of the caller's and does not even post it.
+std::size_t case_count() {
+    return cases().size() - (it::on_fabric() ? 0 : 1);
+}
+
 void check_untouched(it::VerbsMemory& memory) {
     it::check_filled(memory.bytes(), 1);
 }
@@ -104,7 +109,7 @@ void server(it::Role& role) {
     }
     role.peer().give("offer", Offer{it::target_of(writable), it::target_of(read_only),
                                     it::target_of(write_only)});
-    for (std::size_t index = 0; index < cases().size(); ++index) {
+    for (std::size_t index = 0; index < case_count(); ++index) {
         role.peer().signal("listening");
         const it::CmId attacked = it::verbs_accept(listener.get());
         role.peer().await("attacked");
@@ -139,8 +144,8 @@ void client(it::Role& role) {
     const it::CmId steady = it::verbs_connect(role);
     it::VerbsMemory local(steady.get(), kSize, it::kAllAccess);
     const auto offer = role.peer().take<Offer>("offer");
-    for (const Case& one : cases()) {
-        attack(role, one, offer);
+    for (std::size_t index = 0; index < case_count(); ++index) {
+        attack(role, cases()[index], offer);
         it::post(steady.get(), it::rdma_request(IBV_WR_RDMA_READ, 7, offer.writable, 0),
                  {local.sge(0, kSize)});
         it::expect_success(steady->send_cq, 7);

@@ -16,6 +16,7 @@ vm_case(pmem native_operations native_operations ARGS ${dax} native
 # A client that knows no native operations: reads instead of flushes, a plain write instead of an atomic one.
 vm_case(pmem emulated_operations native_operations ARGS ${dax} emulated PAIR --library-client ${RPMA_VM_PLAIN_LIBRARY}
         PREFIX ${traced} "write=2 flush_visibility=0 flush_persistence=0 atomic_write=0 read=2")
+vm_case(pmem flush_types flush_types ARGS ${dax})
 vm_case(pmem dax_file_is_refused refused_registration ARGS dax /run/dax/region)
 vm_case(pmem memory_is_refused refused_registration ARGS memory)
 vm_case(pmem persistent_flush_is_refused refused_flush)
