@@ -47,6 +47,7 @@ start_server() {
     done
     for attempt in {1..10}; do
         pick_port
+        : >server.out # or the words of an earlier server would be read before the new one has emptied it
         "$RPMA_FABRIC" run -- "$server_program" "${options[@]}" "$address" "$port" "$@" \
             >server.out 2>server.err 3>&- &
         server=$!
