@@ -18,8 +18,9 @@ int allocation_to_fail = 0;
 int live = 0;
 int live_at_start = 0;
 
-void keep_line(rpma_log_level level, const char* file, const int /*number*/, const char* function,
-               const char* format, ...) {
+__attribute__((format(printf, 5, 6))) void keep_line(rpma_log_level level, const char* file,
+                                                     const int /*number*/, const char* function,
+                                                     const char* format, ...) {
     char text[2048];
     va_list args;
     va_start(args, format);
@@ -177,6 +178,9 @@ extern "C" {
 void* __real_malloc(size_t size);
 void __real_free(void* memory);
 void* __wrap_malloc(size_t size);
+// Compilers make calloc() of malloc() and zeros.
+void* __real_calloc(size_t number, size_t size);
+void* __wrap_calloc(size_t number, size_t size);
 void __wrap_free(void* memory);
 
 void* __wrap_malloc(size_t size) {
@@ -185,6 +189,14 @@ void* __wrap_malloc(size_t size) {
     }
     ++harness::live;
     return __real_malloc(size);
+}
+
+void* __wrap_calloc(size_t number, size_t size) {
+    if (++harness::allocations == harness::allocation_to_fail) {
+        return nullptr;
+    }
+    ++harness::live;
+    return __real_calloc(number, size);
 }
 
 void __wrap_free(void* memory) {

@@ -174,7 +174,7 @@ void the_data_path_never_writes_to_syslog(void**) {
 
 // In place of libc's.
 extern "C" {
-void __wrap_syslog(int priority, const char* format, ...);
+void __wrap_syslog(int priority, const char* format, ...) __attribute__((format(printf, 2, 3)));
 void __wrap_openlog(const char* ident, int option, int facility);
 
 void __wrap_syslog(int priority, const char* format, ...) {
