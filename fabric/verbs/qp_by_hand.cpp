@@ -50,11 +50,10 @@ void RcQueuePair::connect_by_hand() {
     {
         const std::lock_guard guard(mutex_);
         own = own_introduction(&interface);
-        if (link_ != nullptr)
+        if (!own || link_ != nullptr)
             return;
+        calls_ = hand_connect::calls(*own);
     }
-    if (!own)
-        return;
     if (!hand_connect::calls(*own)) {
         take_offer();
         return;
@@ -64,16 +63,23 @@ void RcQueuePair::connect_by_hand() {
         unreachable(error);
         return;
     }
-    const std::lock_guard guard(mutex_);
-    if (link_ == nullptr)
-        calling_ = link;
+    {
+        const std::lock_guard guard(mutex_);
+        if (calls_)
+            calling_ = link;
+        if (calls_ || link_ == link)
+            return;
+    }
+    link->close();  // failed, or not wanted any more
 }
 
 void RcQueuePair::unreachable(int error) {
+    std::shared_ptr<carrier::Link> last;  // may go only after the lock
     {
         const std::lock_guard guard(mutex_);
-        if (retired_ || link_ != nullptr || std::exchange(calling_, nullptr) == nullptr)
+        if (!std::exchange(calls_, false))
             return;
+        last.swap(calling_);
         endpoint_.link_lost();
         settle();
     }
@@ -159,6 +165,7 @@ void RcQueuePair::drop_links() {
     {
         const std::lock_guard guard(mutex_);
         const bool own = qp_numbers::is_reachable(number_);
+        calls_ = false;
         links = {own ? std::exchange(link_, nullptr) : nullptr, std::exchange(calling_, nullptr),
                  std::exchange(loop_, nullptr), offer_ ? offer_->link : nullptr};
         offer_.reset();

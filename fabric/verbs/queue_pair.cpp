@@ -231,12 +231,14 @@ void RcQueuePair::retire() {
 
 void RcQueuePair::attach(std::shared_ptr<carrier::Link> link) {
     std::shared_ptr<carrier::Link> old;
+    std::shared_ptr<carrier::Link> last;
     {
         const std::lock_guard guard(mutex_);
         if (retired_)
             link.reset();
         old = std::exchange(link_, link);
-        calling_.reset();
+        last = std::move(calling_);
+        calls_ = false;
     }
     if (old != nullptr && old != link)
         old->set_packets(nullptr);

@@ -110,7 +110,8 @@ private:
     std::shared_ptr<carrier::Link> link_;
 
     // Connected by hand only.
-    std::shared_ptr<carrier::Link> calling_;  // not up yet
+    bool calls_ = false;                      // the peer is being called
+    std::shared_ptr<carrier::Link> calling_;  // that link, once it is known here
     std::shared_ptr<carrier::Link> loop_;     // incoming end of a link to itself
     std::optional<Offer> offer_;              // of a peer that was faster than we
     bool expecting_link_ = false;

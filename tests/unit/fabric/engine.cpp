@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carrier/engine.hpp"
+
+#include <dirent.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "cmocka.hpp"
+#include "waiting.hpp"
+
+using fabric::carrier::Engine;
+using fabric::carrier::Watcher;
+using namespace std::chrono_literals;
+
+namespace {
+
+// The number of times the engine's thread gave up the CPU, from /proc; -1 if there is no such
+// thread.
+long sleeps_of_engine() {
+    DIR* const tasks = opendir("/proc/self/task");
+    long found = -1;
+    while (const dirent* const task = readdir(tasks)) {
+        const std::string file = std::string("/proc/self/task/") + task->d_name + "/status";
+        FILE* const status = std::fopen(file.c_str(), "r");
+        if (status == nullptr)
+            continue;
+        std::array<char, 256> line{};
+        bool ours = false;
+        while (std::fgets(line.data(), line.size(), status) != nullptr) {
+            ours = ours || std::strcmp(line.data(), "Name:\trpma-fabric\n") == 0;
+            if (ours && std::strncmp(line.data(), "voluntary_ctxt_switches:", 24) == 0)
+                found = std::atol(line.data() + 24);
+        }
+        std::fclose(status);
+    }
+    closedir(tasks);
+    return found;
+}
+
+class Counter final : public Watcher {
+public:
+    explicit Counter(int fd) : fd_(fd) {}
+    void ready(std::uint32_t) override {
+        char byte = 0;
+        if (read(fd_, &byte, 1) == 1)
+            ++count;
+    }
+    std::atomic<int> count{0};
+
+private:
+    const int fd_;
+};
+
+void starts_with_its_first_use(void**) {
+    assert_int_equal(sleeps_of_engine(), -1);
+    std::atomic<bool> ran{false};
+    Engine::instance().post([&] { ran = Engine::instance().here(); });
+    assert_true(eventually([&] { return ran.load(); }));
+    assert_false(Engine::instance().here());
+    assert_true(eventually([] { return sleeps_of_engine() >= 0; }));
+}
+
+void posted_calls_keep_their_order(void**) {
+    std::mutex mutex;
+    std::vector<int> order;
+    for (int i = 0; i < 100; ++i)
+        Engine::instance().post([&, i] {
+            const std::lock_guard guard(mutex);
+            order.push_back(i);
+        });
+    assert_true(eventually([&] {
+        const std::lock_guard guard(mutex);
+        return order.size() == 100;
+    }));
+    for (int i = 0; i < 100; ++i)
+        assert_int_equal(order[static_cast<std::size_t>(i)], i);
+}
+
+void timers_fire_in_order_of_time(void**) {
+    std::mutex mutex;
+    std::vector<int> order;
+    const auto note = [&](int what) {
+        return [&, what] {
+            const std::lock_guard guard(mutex);
+            order.push_back(what);
+        };
+    };
+    Engine::instance().after(60ms, note(3));
+    Engine::instance().after(20ms, note(1));
+    Engine::instance().after(40ms, note(2));
+    Engine::instance().after(0ms, note(0));
+    assert_true(eventually([&] {
+        const std::lock_guard guard(mutex);
+        return order.size() == 4;
+    }));
+    for (int i = 0; i < 4; ++i)
+        assert_int_equal(order[static_cast<std::size_t>(i)], i);
+}
+
+void a_cancelled_timer_does_not_fire(void**) {
+    std::atomic<int> fired{0};
+    const auto cancelled = Engine::instance().after(20ms, [&] { fired += 100; });
+    Engine::instance().after(40ms, [&] { fired += 1; });
+    Engine::instance().cancel(cancelled);
+    Engine::instance().cancel(cancelled);
+    Engine::instance().cancel(0);
+    assert_true(eventually([&] { return fired.load() != 0; }));
+    assert_int_equal(fired.load(), 1);
+}
+
+void what_a_cancelled_timer_holds_is_given_up(void**) {
+    const auto held = std::make_shared<int>(1);
+    const auto timer = Engine::instance().after(1h, [held] {});
+    assert_int_equal(held.use_count(), 2);
+    Engine::instance().cancel(timer);
+    assert_int_equal(held.use_count(), 1);
+}
+
+void watches_descriptors(void**) {
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    auto counter = std::make_shared<Counter>(ends[0]);
+    assert_int_equal(Engine::instance().watch(ends[0], EPOLLIN, counter), 0);
+    assert_int_equal(write(ends[1], "xyz", 3), 3);
+    assert_true(eventually([&] { return counter->count == 3; }));
+    Engine::instance().unwatch(ends[0]);
+    Engine::instance().unwatch(ends[0]);
+    assert_true(eventually([&] { return counter.use_count() == 1; }));
+    close(ends[0]);
+    close(ends[1]);
+    assert_int_equal(Engine::instance().watch(-1, EPOLLIN, counter), EBADF);
+}
+
+void sleeps_when_there_is_nothing_to_do(void**) {
+    assert_true(sleeps_of_engine() >= 0);
+    std::this_thread::sleep_for(50ms);
+    const long before = sleeps_of_engine();
+    std::this_thread::sleep_for(300ms);
+    assert_int_equal(sleeps_of_engine(), before);
+}
+
+void another_thread_can_do_its_work(void**) {
+    std::atomic<int> ran{0};
+    for (int i = 0; i < 1000; ++i) {
+        Engine::instance().post([&] { ++ran; });
+        Engine::instance().assist();
+    }
+    assert_true(eventually([&] { return ran == 1000; }));
+}
+
+}  // namespace
+
+int main() {
+    const CMUnitTest tests[] = {
+        cmocka_unit_test(starts_with_its_first_use),
+        cmocka_unit_test(posted_calls_keep_their_order),
+        cmocka_unit_test(timers_fire_in_order_of_time),
+        cmocka_unit_test(a_cancelled_timer_does_not_fire),
+        cmocka_unit_test(what_a_cancelled_timer_holds_is_given_up),
+        cmocka_unit_test(watches_descriptors),
+        cmocka_unit_test(sleeps_when_there_is_nothing_to_do),
+        cmocka_unit_test(another_thread_can_do_its_work),
+    };
+    return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
