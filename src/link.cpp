@@ -41,6 +41,10 @@ Status connecting_failure(const char* call, int err, const rpma_conn_private_dat
     return status;
 }
 
+ibv_cq* verbs_of(const Owned<rpma_cq>& queue) {
+    return queue != nullptr ? queue->verbs : nullptr;
+}
+
 ibv_qp_init_attr_ex qp_attributes(const ConnSettings& settings, ibv_pd* pd) {
     ibv_qp_init_attr_ex attributes = {};
     attributes.cap.max_send_wr = settings.sq_size;
@@ -121,13 +125,13 @@ Status Link::make_cqs(const ConnSettings& settings) {
 Status Link::make_qp(const ConnSettings& settings) {
     const Capabilities& can = peer_->capabilities();
     ibv_qp_init_attr_ex attributes = qp_attributes(settings, peer_->pd());
-    // NOLINTBEGIN(clang-analyzer-core.NullDereference): make_cqs() has made cq_
-    attributes.send_cq = cq_->verbs;
-    attributes.recv_cq = rcq_ != nullptr ? rcq_->verbs : cq_->verbs;
-    // NOLINTEND(clang-analyzer-core.NullDereference)
-    if (srq_) {
-        attributes.srq = srq_->srq.get();
-        attributes.recv_cq = srq_->rcq != nullptr ? srq_->rcq->verbs : attributes.recv_cq;
+    ibv_cq* const shared_rcq = srq_ ? verbs_of(srq_->rcq) : nullptr;
+    ibv_cq* const own_rcq = verbs_of(rcq_);
+    attributes.srq = srq_ ? srq_->srq.get() : nullptr;
+    attributes.send_cq = verbs_of(cq_);
+    attributes.recv_cq = own_rcq != nullptr ? own_rcq : attributes.send_cq;
+    if (shared_rcq != nullptr) {
+        attributes.recv_cq = shared_rcq;
     }
     attributes.send_ops_flags =
         (can.atomic_write ? kAtomicWriteSendOp : 0) | (can.flush ? kFlushSendOps : 0);
