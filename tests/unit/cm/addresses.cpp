@@ -168,7 +168,7 @@ void listening_without_binding(void**) {
     assert_int_equal(rdma_listen(id.get(), 0), 0);
     const Client client(ntohs(rdma_get_src_port(id.get())));
     assert_int_equal(client.connect(), 0);
-    events.expect(RDMA_CM_EVENT_CONNECT_REQUEST);
+    const Peer accepted(events.expect(RDMA_CM_EVENT_CONNECT_REQUEST)->id);
 }
 
 void resolving_chooses_the_source(void**) {

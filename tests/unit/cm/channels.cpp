@@ -266,11 +266,11 @@ void no_descriptor_is_left(void**) {
         c.server.events.expect(RDMA_CM_EVENT_DISCONNECTED);
     }
     int after = open_descriptors();
-    for (int i = 0; i < 50 && after != before; ++i) {  // closed links linger a little
+    for (int i = 0; i < 50 && after > before; ++i) {  // closed links linger a little
         std::this_thread::sleep_for(kMoment);
         after = open_descriptors();
     }
-    assert_int_equal(after, before);
+    assert_true(after <= before);
 }
 
 }  // namespace

@@ -266,7 +266,8 @@ void backlog_limits_what_waits(void**) {
 void without_a_queue_pair_the_program_establishes(void**) {
     Server server;
     Client client(server.port(), false);
-    rdma_conn_param param = parameters("hello");
+    const std::string hello = "hello";
+    rdma_conn_param param = parameters(hello);
     param.qp_num = 0x123456;
     param.srq = 1;
     assert_int_equal(rdma_connect(client.id.get(), &param), 0);

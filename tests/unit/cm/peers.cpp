@@ -131,6 +131,11 @@ rdma_conn_param parameters(const std::string& data) {
     return param;
 }
 
+rdma_conn_param parameters() {
+    static const std::string nothing;
+    return parameters(nothing);
+}
+
 Connection::Connection() : client(server.port()) {
     assert_int_equal(client.connect(), 0);
     accepted = server.request();

@@ -82,7 +82,10 @@ struct Client {
     Peer id;
 };
 
-rdma_conn_param parameters(const std::string& data = {});
+// Points to the data, which must live on.
+rdma_conn_param parameters(const std::string& data);
+rdma_conn_param parameters(std::string&& data) = delete;
+rdma_conn_param parameters();
 
 // A client and a server's id with an established connection.
 struct Connection {
