@@ -92,12 +92,28 @@ int settled_descriptors() {
     return count;
 }
 
-// librdmacm opens its devices once and keeps them, and a device may start helpers at its first use:
-// listening for a moment keeps both out of the count.
-int baseline_descriptors() {
-    rdma_event_channel* channel = rdma_create_event_channel();
+void resolve_once(const std::string& address) {
+    rdma_addrinfo hints{};
+    hints.ai_port_space = RDMA_PS_TCP;
+    rdma_addrinfo* info = nullptr;
+    if (rdma_getaddrinfo(address.c_str(), nullptr, &hints, &info) != 0) {
+        return;
+    }
     rdma_cm_id* id = nullptr;
-    if (channel != nullptr && rdma_create_id(channel, &id, nullptr, RDMA_PS_TCP) == 0) {
+    if (rdma_create_id(nullptr, &id, nullptr, RDMA_PS_TCP) == 0) {
+        (void)rdma_resolve_addr(id, nullptr, info->ai_dst_addr, 1000);
+        (void)rdma_destroy_id(id);
+    }
+    rdma_freeaddrinfo(info);
+}
+
+void listen_once() {
+    rdma_event_channel* channel = rdma_create_event_channel();
+    if (channel == nullptr) {
+        return;
+    }
+    rdma_cm_id* id = nullptr;
+    if (rdma_create_id(channel, &id, nullptr, RDMA_PS_TCP) == 0) {
         sockaddr_in any{};
         any.sin_family = AF_INET;
         if (rdma_bind_addr(id, reinterpret_cast<sockaddr*>(&any)) == 0) {
@@ -105,9 +121,14 @@ int baseline_descriptors() {
         }
         (void)rdma_destroy_id(id);
     }
-    if (channel != nullptr) {
-        rdma_destroy_event_channel(channel);
-    }
+    rdma_destroy_event_channel(channel);
+}
+
+// librdmacm opens its devices once and keeps them, and a device may start helpers at its first use:
+// a look-up and a moment of listening keep both out of the count.
+int baseline_descriptors(const std::string& address) {
+    resolve_once(address);
+    listen_once();
     return settled_descriptors();
 }
 
@@ -138,7 +159,7 @@ int main(int argc, char** argv) {
     it::Role role = read_role(argc, argv);
     check_library();
     open_kernel_device(role.address);
-    const int before = baseline_descriptors();
+    const int before = baseline_descriptors(role.address);
     if (name == "server") {
         server(role);
     } else {
