@@ -201,8 +201,10 @@ void Receiver::stream_from_input(PacketHandler* packets) {
 
 void Receiver::stream_done(PacketHandler* packets) {
     streaming_ = false;
-    if (owed_ && packets != nullptr)
+    if (owed_ && packets != nullptr) {
+        took_packets_ = true;  // it may have begun in an earlier round
         packets->end(placed_);
+    }
     owed_ = false;
     target_ = {};
 }
