@@ -102,7 +102,7 @@ class Readable(unittest.TestCase):
                     self.assertIn((name, section), ours)
 
 
-class UpToDate(unittest.TestCase):
+class InStep(unittest.TestCase):
     def test_pages_say_what_the_header_and_the_texts_say(self):
         with tempfile.TemporaryDirectory() as directory:
             subprocess.run([MAN / "make-pages", os.environ["RPMA_VERSION"], directory], check=True)

@@ -56,6 +56,8 @@ cp -r /usr/share/doc/librpma-dev/examples /tmp/examples
 cd /tmp/examples || exit
 
 echo "--- the example of the README, by pkg-config"
+# shellcheck disable=SC2046  # flags are words
+cc -D_GNU_SOURCE 03-write-flush/client.c common/*.c $(pkg-config --cflags --libs librpma libpmem2) -o /tmp/client # as in the guide
 mkdir /tmp/by-pc
 read -ra flags <<<"$(pkg-config --cflags --libs librpma libpmem2)"
 cc -std=c11 -D_GNU_SOURCE -o /tmp/by-pc/replicate-server replicate/{server,target,common}.c "${flags[@]}"
