@@ -27,6 +27,26 @@ bool refers_to(memory::Target target, const memory::Region* region) {
                        [region](const memory::Segment& piece) { return piece.region == region; });
 }
 
+// Bytes in front of the next payload, if the peer goes on as it began.
+std::size_t headers_after(wire::Opcode opcode) {
+    using enum wire::Opcode;
+    switch (opcode) {
+        case WriteFirst:
+            opcode = WriteMiddle;
+            break;
+        case WriteLast:
+        case WriteLastImm:
+            opcode = WriteFirst;
+            break;
+        case ReadResponseMiddle:
+            opcode = ReadResponseLast;
+            break;
+        default:
+            break;
+    }
+    return wire::kFrameLengthBytes + wire::header_bytes(opcode);
+}
+
 }  // namespace
 
 void Receiver::load(Scratch& scratch) {
@@ -61,7 +81,7 @@ Receiver::Fill Receiver::fill(int fd, std::size_t* bytes) {
     first_ = 0;
     last_ = rest.size();
     const bool headers_only = bulk_ && rest.empty() && (placing_ || !streaming_);
-    const std::size_t extra = headers_only ? kBulkScratchRead : kScratchRead;
+    const std::size_t extra = headers_only ? next_headers_ : kScratchRead;
     pieces[count++] = {scratch_->data() + last_, extra};
     const ssize_t got = readv(fd, pieces.data(), static_cast<int>(count));
     if (got == 0)
@@ -120,11 +140,14 @@ Receiver::Parse Receiver::parse(PacketHandler* packets, bool take_datagrams, Mad
 // True if enough of the next frame is here: all of a small one, the headers of a large one.
 bool Receiver::whole(std::size_t* frame_bytes, bool* broken) {
     const auto bytes = input();
-    if (bytes.size() < wire::kFrameLengthBytes)
+    if (bytes.size() <= wire::kFrameLengthBytes)
         return false;
     *frame_bytes = frame_length(bytes);
-    *broken = *frame_bytes < kMinFrame || *frame_bytes > kMaxFrame;
-    const std::size_t wanted = *frame_bytes <= kSmallFrame ? *frame_bytes : wire::kMaxHeaderBytes;
+    const auto opcode = static_cast<wire::Opcode>(bytes[wire::kFrameLengthBytes]);
+    const std::size_t headers = wire::header_bytes(opcode);
+    *broken =
+        *frame_bytes < std::max(headers, kMinFrame) || *frame_bytes > kMaxFrame || headers == 0;
+    const std::size_t wanted = *frame_bytes <= kSmallFrame ? *frame_bytes : headers;
     return !*broken && bytes.size() >= wire::kFrameLengthBytes + wanted;
 }
 
@@ -161,6 +184,7 @@ bool Receiver::take_packet(const Frame& frame, PacketHandler& packets) {
         return false;
     first_ += wire::kFrameLengthBytes + frame.header_bytes;
     bulk_ = frame.payload_bytes > kSmallPayload;
+    next_headers_ = headers_after(frame.header.opcode);
     if (input().size() < frame.payload_bytes + frame.header.pad) {
         start_stream(frame.payload_bytes, frame.header.pad, begun.target);
         owed_ = true;

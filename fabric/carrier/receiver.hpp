@@ -90,7 +90,8 @@ private:
     std::size_t size_ = 0;
     std::size_t pad_ = 0;  // bytes of padding still to be skipped
 
-    bool bulk_ = false;  // the last packet was a large one
+    bool bulk_ = false;             // the last packet was a large one
+    std::size_t next_headers_ = 0;  // then only so many bytes are read behind its payload
     bool took_packets_ = false;
     bool detached_ = false;
 };

@@ -35,8 +35,6 @@ inline constexpr std::size_t kMaxFrame = wire::kMaxHeaderBytes + kMaxStreamMtu +
 
 // Receiving: one buffer for the engine's thread, and what one link may take of a round.
 inline constexpr std::size_t kScratchRead = 64U << 10;
-inline constexpr std::size_t kBulkScratchRead =
-    128;  // behind a large payload only the next headers are wanted
 inline constexpr std::size_t kReceiveBudget = 1U << 20;
 
 // Sending: what one sendmsg() can take.
