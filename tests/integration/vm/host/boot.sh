@@ -24,7 +24,7 @@ qemu_words() {
     printf '%s\n' qemu-system-x86_64 -accel tcg,thread=multi -smp 2 \
         -machine pc,nvdimm=on -m 2G,slots=4,maxmem=8G \
         -kernel "${kernels[0]}" -initrd "$vm_build/boot/initramfs" \
-        -append 'console=ttyS0 quiet panic=-1 nokaslr tsc=unstable' \
+        -append 'console=ttyS0 quiet panic=-1 nokaslr tsc=unstable no_timer_check' \
         -display none -nic none -no-reboot
     share root "$vm_root" readonly=on
     share source "$top" readonly=on
