@@ -118,6 +118,7 @@ void server(it::Role& role) {
         }
         role.peer().signal("checked");
     }
+    role.peer().await("done");
     it::verbs_disconnect(steady.get());
 }
 
@@ -151,5 +152,6 @@ void client(it::Role& role) {
         it::expect_success(steady->send_cq, 7);
         it::check_filled(local.bytes(), 1);
     }
+    role.peer().signal("done");
     it::verbs_disconnect(steady.get());
 }
