@@ -148,7 +148,7 @@ private:
     ibv_pd domain_{};
     long slots_posted_ = 0;
     long receives_posted_ = 0;
-    alignas(4096) std::array<std::byte, 5 * kZone> block_;
+    std::array<std::byte, 5 * kZone> block_;
 };
 
 }  // namespace fabric::fuzz

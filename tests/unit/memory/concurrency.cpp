@@ -122,24 +122,26 @@ void regions_come_and_go_during_look_ups(void**) {
     }
 }
 
+void register_often() {
+    const ibv_pd pd{};
+    std::array<std::byte, 64> memory{};
+    const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+    memory::Table& table = memory::Table::instance();
+    for (int round = 0; round < 500; ++round) {
+        memory::Region* region = nullptr;
+        if (table.add(&pd, memory.data(), 64, address, kAll, &region) != 0 ||
+            !table.find(region->key, &pd, address, 64, 0) || table.regions_of(&pd) != 1) {
+            std::abort();
+        }
+        table.retire(region);
+        table.free(region);
+    }
+}
+
 void many_threads_register(void**) {
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 4; ++i) {
-        threads.emplace_back([] {
-            const ibv_pd pd{};
-            std::array<std::byte, 64> memory{};
-            const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
-            for (int round = 0; round < 500; ++round) {
-                memory::Region* region = nullptr;
-                memory::Table& table = memory::Table::instance();
-                if (table.add(&pd, memory.data(), 64, address, kAll, &region) != 0 ||
-                    !table.find(region->key, &pd, address, 64, 0) || table.regions_of(&pd) != 1) {
-                    std::abort();
-                }
-                table.retire(region);
-                table.free(region);
-            }
-        });
+    std::array<std::thread, 4> threads;
+    for (std::thread& thread : threads) {
+        thread = std::thread(register_often);
     }
     for (std::thread& thread : threads) {
         thread.join();

@@ -37,22 +37,26 @@ std::vector<std::byte> counting(std::size_t size) {
     return bytes;
 }
 
-void copies_of_every_alignment_and_length(void**) {
+void copy_there_and_back(std::size_t from, std::size_t to, std::size_t size) {
     const auto source = counting(64);
+    alignas(8) std::array<std::byte, 64> memory{};
+    const Segment target = segment(memory.data() + to, size);
+    assert_true(memory::copy({&target, 1}, 0, std::span(source).subspan(from, size)));
+    assert_memory_equal(memory.data() + to, source.data() + from, size);
+    for (std::size_t i = 0; i < memory.size(); ++i) {
+        assert_true(i - to < size || memory[i] == std::byte{0});
+    }
+    std::array<std::byte, 64> back{};
+    assert_true(memory::fetch({&target, 1}, 0, std::span(back).subspan(from, size)));
+    assert_memory_equal(back.data() + from, source.data() + from, size);
+    assert_int_equal(back[from + size], 0);
+}
+
+void copies_of_every_alignment_and_length(void**) {
     for (std::size_t from = 0; from < 9; ++from) {
         for (std::size_t to = 0; to < 9; ++to) {
             for (std::size_t size = 0; size < 40; ++size) {
-                alignas(8) std::array<std::byte, 64> memory{};
-                const Segment target = segment(memory.data() + to, size);
-                assert_true(memory::copy({&target, 1}, 0, std::span(source).subspan(from, size)));
-                assert_memory_equal(memory.data() + to, source.data() + from, size);
-                for (std::size_t i = 0; i < memory.size(); ++i) {
-                    assert_true(i - to < size || memory[i] == std::byte{0});
-                }
-                std::array<std::byte, 64> back{};
-                assert_true(memory::fetch({&target, 1}, 0, std::span(back).subspan(from, size)));
-                assert_memory_equal(back.data() + from, source.data() + from, size);
-                assert_int_equal(back[from + size], 0);
+                copy_there_and_back(from, to, size);
             }
         }
     }
