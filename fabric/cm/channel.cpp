@@ -50,8 +50,8 @@ Channel::Events Channel::retire() {
     for (auto& event : queue_)
         dropped.push_back(std::move(event));
     queue_.clear();
-    // A thread that waits is not woken: closing a real channel does not end a read(2) that blocks on
-    // it, and rping relies on its event thread not coming back with an error.
+    // A thread that waits is not woken: closing a real channel does not end a read(2) that blocks
+    // on it, and rping relies on its event thread not coming back with an error.
     return dropped;
 }
 

@@ -67,7 +67,8 @@ using fabric::cm::Device;
 
 RDMACM_API ibv_context** rdma_get_devices(int* num_devices) {
     const Device* const device = Device::get();
-    auto** const list = static_cast<ibv_context**>(std::calloc(2, sizeof(ibv_context*)));
+    constexpr std::size_t kPointerBytes = sizeof(void*);
+    auto** const list = static_cast<ibv_context**>(std::calloc(2, kPointerBytes));
     if (list == nullptr || device == nullptr) {
         std::free(list);
         errno = device == nullptr ? ENODEV : ENOMEM;

@@ -109,10 +109,10 @@ void Id::disarm() {
         carrier::Engine::instance().cancel(timer_);
 }
 
-void Id::send(wire::CmBody body) {
+void Id::send(const wire::CmBody& body) {
     if (link == nullptr)
         return;
-    const auto mad = wire::encode({.transaction = terms.transaction, .body = std::move(body)});
+    const auto mad = wire::encode({.transaction = terms.transaction, .body = body});
     link->send_datagram(mad);
 }
 

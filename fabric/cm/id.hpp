@@ -103,7 +103,7 @@ struct Id final : rdma_cm_id, std::enable_shared_from_this<Id> {
     void disarm();
 
     // Sends a message over the link, if there is one.
-    void send(wire::CmBody body);
+    void send(const wire::CmBody& body);
     // Ends the use of the link; what is queued still goes out.
     void drop_link();
 
