@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Replicates a log, a file that only grows, until the server has all of it durably. When the
- * connection breaks it connects again and goes on where the server is; when it is killed itself,
- * its next start does the same.
+ * Replicates a log, a file that only grows, until the server has all of it durably; with --follow
+ * until it is killed. When the connection breaks it connects again and goes on where the server is;
+ * when it is killed itself, its next start does the same.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +19,7 @@ enum { PIECE = 4096, RETRY_MS = 200, TRIES = 100 /* without any progress */ };
 struct client {
     char* address;
     char* port;
+    bool follow; /* wait at the end of the log for more of it */
     int fd;
     char piece[PIECE];
     struct commit out, in;
@@ -70,8 +71,8 @@ static int replicate(struct client* c) {
         memcpy(&c->committed, offer.committed, sizeof(c->committed));
         printf("connected, %zu bytes are committed\n", (size_t)c->committed);
     }
-    while (ret == 0 && (length = read_piece(c)) > 0)
-        ret = append(c, (size_t)length);
+    while (ret == 0 && ((length = read_piece(c)) > 0 || (length == 0 && c->follow)))
+        ret = length > 0 ? append(c, (size_t)length) : usleep(RETRY_MS * 1000);
     if (ret == 0)
         ret = length < 0 || disconnect(&c->conn);
     rpma_conn_delete(&c->conn);
@@ -93,9 +94,11 @@ static int replicate_persistently(struct client* c) {
 }
 
 int main(int argc, char* argv[]) {
-    struct client c = {.conn = NULL};
+    struct client c = {.follow = argc > 1 && strcmp(argv[1], "--follow") == 0};
+    argc -= c.follow;
+    argv += c.follow;
     if (argc != 4) {
-        fputs("usage: append-log-client ADDRESS PORT FILE\n", stderr);
+        fputs("usage: append-log-client [--follow] ADDRESS PORT FILE\n", stderr);
         return 2;
     }
     c.address = argv[1];

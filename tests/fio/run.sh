@@ -10,7 +10,7 @@ client_job=$4
 expected=$5
 fio=${RPMA_FIO:-$(command -v fio || true)}
 
-if [[ -z $fio ]] || ! "$fio" --enghelp 2>/dev/null | grep -q "librpma_${client_job%%-*}_client"; then
+if [[ -z $fio || $("$fio" --enghelp 2>/dev/null) != *"librpma_${client_job%%-*}_client"* ]]; then
     echo "SKIPPED: no fio with librpma engines (RPMA_FIO names one)"
     exit 77
 fi
@@ -24,9 +24,13 @@ clean_up() {
 trap clean_up EXIT
 cd "$work"
 export SERVER=127.0.0.1 FILE=malloc
+if [[ $server_job == gpspm-* && $(ldd "$fio") == *libpmem2* && $("$fio" --version) == fio-3.33 ]]; then
+    echo "SKIPPED: the gpspm server of fio 3.33 crashes when built with libpmem2 (it uses the mapping before it has made it)"
+    exit 77
+fi
 
 listening() {
-    ss -ltn | grep -q ":$port "
+    [[ $(ss -ltn) == *":$port "* ]]
 }
 
 for attempt in {1..10}; do
@@ -42,8 +46,10 @@ for attempt in {1..10}; do
     done
     listening && break
     wait "$server" || true
+    server=
     echo "no server after attempt $attempt"
 done
+[[ -n $server ]] || { cat server.out && exit 1; }
 timeout 60 "$launcher" run -- "$fio" "$client_job.fio" >client.out 2>&1 || { cat client.out server.out && exit 1; }
 wait "$server" || { cat server.out && exit 1; }
 server=
