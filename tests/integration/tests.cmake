@@ -63,6 +63,7 @@ foreach(place IN ITEMS tmp shm)
   rpma_pair_test(NAME integration.records_survive_the_server.${place} SCENARIO records_survive_the_server ARGS ${place}
                  PAIR --exit-server killed)
 endforeach()
+rpma_pair_test(NAME integration.garbage_on_the_port SCENARIO garbage_on_the_port PAIR --clients 2)
 rpma_pair_test(NAME integration.listen_again SCENARIO listen_again)
 rpma_pair_test(NAME integration.listen_again.processes SCENARIO listen_again ARGS processes)
 rpma_pair_test(NAME integration.many_clients SCENARIO many_clients PAIR --clients 64 TIMEOUT 120)
