@@ -20,9 +20,9 @@ struct server {
     uint32_t numbers[CLIENTS];
 };
 
-/* op_context comes back as wr_id: here it is the slot that the message is in. */
-static int post(struct server* s, uintptr_t slot) {
-    return check(rpma_srq_recv(s->srq, s->mr, slot * SIZE, SIZE, (void*)slot), "receive");
+/* op_context comes back as wr_id, which tells the slot that the message is in. */
+static int post(struct server* s, size_t slot) {
+    return check(rpma_srq_recv(s->srq, s->mr, slot * SIZE, SIZE, s->slots[slot]), "receive");
 }
 
 static int prepare(struct server* s, struct rpma_peer* peer) {
@@ -32,7 +32,7 @@ static int prepare(struct server* s, struct rpma_peer* peer) {
               check(rpma_srq_get_rcq(s->srq, &s->rcq), "its completion queue") ||
               check(rpma_conn_cfg_new(&s->cfg), "configuration") ||
               check(rpma_conn_cfg_set_srq(s->cfg, s->srq), "configuration");
-    for (uintptr_t slot = 0; ret == 0 && slot < SLOTS; slot++)
+    for (size_t slot = 0; ret == 0 && slot < SLOTS; slot++)
         ret = post(s, slot);
     return ret;
 }
@@ -55,9 +55,10 @@ static int receive(struct server* s) {
         if (next_completion(s->conns[0], s->rcq, &wc, TIMEOUT_MS))
             return fail("messages", "fewer than expected");
         int who = wc.qp_num == s->numbers[1];
+        size_t slot = (wc.wr_id - (uintptr_t)s->slots) / SIZE;
         counts[who]++;
-        printf("connection %d: \"%.*s\"\n", who, (int)wc.byte_len, s->slots[wc.wr_id]);
-        if (post(s, wc.wr_id))
+        printf("connection %d: \"%.*s\"\n", who, (int)wc.byte_len, s->slots[slot]);
+        if (post(s, slot))
             return -1;
     }
     printf("%d messages of connection 0, %d of connection 1\n", counts[0], counts[1]);

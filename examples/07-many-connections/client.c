@@ -25,15 +25,15 @@ static int start(struct rpma_peer* peer, char* argv[], int number, struct link* 
 }
 
 static int finish(struct link* l) {
-    struct ibv_wc wc;
-    if (wait_completion(l->conn, &wc) || wait_completion(l->conn, &wc))
+    struct ibv_wc wc[2]; /* of the message and of what comes back, in either order */
+    if (wait_completion(l->conn, &wc[0]) || wait_completion(l->conn, &wc[1]))
         return -1;
     return strcmp(l->in, l->out) ? fail(l->in, "is not what was sent") : disconnect(&l->conn);
 }
 
 int main(int argc, char* argv[]) {
     struct rpma_peer* peer = NULL;
-    int count = argc == 4 ? atoi(argv[3]) : 0;
+    int count = argc == 4 ? (int)number(argv[3]) : 0;
     if (count < 1) {
         fputs("usage: many-connections-client ADDRESS PORT CONNECTIONS\n", stderr);
         return 2;

@@ -11,7 +11,17 @@
 
 #define SIZE 64
 
+struct server;
+struct client;
+
+/* What epoll hands out: what to do when a descriptor is readable, and for whom. */
+struct watch {
+    void (*ready)(struct server*, struct client*);
+    struct client* client;
+};
+
 struct client {
+    struct watch event, completion;
     char message[SIZE];
     struct rpma_mr_local* mr;
     struct rpma_conn* conn;
@@ -25,10 +35,8 @@ struct server {
     int clients, done; /* now connected; have gone */
 };
 
-static int add(int epoll, int fd, struct client* client, bool is_cq) {
-    struct epoll_event event = {.events = EPOLLIN};
-    /* A pointer has its lowest bit free: it says which of the client's two descriptors it is. */
-    event.data.u64 = (uintptr_t)client | is_cq;
+static int add(int epoll, int fd, struct watch* watch) {
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = watch};
     return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) ? fail("epoll", strerror(errno)) : 0;
 }
 
@@ -58,18 +66,7 @@ static int accept_client(struct server* s, struct client* c) {
            check(rpma_conn_get_cq(c->conn, &c->cq), "queue") ||
            check(rpma_conn_get_event_fd(c->conn, &event_fd), "descriptor") ||
            check(rpma_cq_get_fd(c->cq, &cq_fd), "descriptor") ||
-           add(s->epoll, event_fd, c, false) || add(s->epoll, cq_fd, c, true);
-}
-
-static int new_client(struct server* s) {
-    struct client* c = calloc(1, sizeof(*c));
-    if (c == NULL)
-        return fail("memory", "none left");
-    s->clients++;
-    if (accept_client(s, c) == 0)
-        return 0;
-    drop(s, c); /* that client's trouble; the others are served */
-    return 0;
+           add(s->epoll, event_fd, &c->event) || add(s->epoll, cq_fd, &c->completion);
 }
 
 static void connection_event(struct server* s, struct client* c) {
@@ -94,15 +91,29 @@ static int answer(struct client* c, const struct ibv_wc* wc) {
     return check(rpma_recv(c->conn, c->mr, 0, SIZE, NULL), "receive");
 }
 
-static int completions(struct client* c) {
+static void completions(struct server* s, struct client* c) {
     struct ibv_wc wc;
     int ret = rpma_cq_wait(c->cq);
-    if (ret != 0 && ret != RPMA_E_NO_COMPLETION)
-        return check(ret, "completion queue");
-    while ((ret = rpma_cq_get_wc(c->cq, 1, &wc, NULL)) == 0)
-        if (answer(c, &wc))
-            return -1;
-    return ret == RPMA_E_NO_COMPLETION ? 0 : check(ret, "completion queue");
+    if (ret == RPMA_E_NO_COMPLETION)
+        return;
+    while (ret == 0 && (ret = rpma_cq_get_wc(c->cq, 1, &wc, NULL)) == 0)
+        ret = answer(c, &wc);
+    if (ret != RPMA_E_NO_COMPLETION)
+        drop(s, c);
+}
+
+static void new_client(struct server* s, struct client* none) {
+    struct client* c = calloc(1, sizeof(*c));
+    (void)none;
+    if (c == NULL) {
+        fail("memory", "none left for a client");
+        return;
+    }
+    c->event = (struct watch){connection_event, c};
+    c->completion = (struct watch){completions, c};
+    s->clients++;
+    if (accept_client(s, c))
+        drop(s, c); /* that client's trouble; the others are served */
 }
 
 /* One event at a time: a client may be gone by its next one. */
@@ -111,27 +122,24 @@ static int serve_one_event(struct server* s) {
     int count = epoll_wait(s->epoll, &event, 1, -1);
     if (count < 0)
         return errno == EINTR ? 0 : fail("epoll", strerror(errno));
-    struct client* c = (void*)(uintptr_t)(event.data.u64 & ~UINT64_C(1));
-    if (c == NULL)
-        return new_client(s);
-    if (!(event.data.u64 & 1))
-        connection_event(s, c);
-    else if (completions(c))
-        drop(s, c);
+    const struct watch* watch = event.data.ptr;
+    watch->ready(s, watch->client);
     return 0;
 }
 
 int main(int argc, char* argv[]) {
     struct server s = {.epoll = epoll_create1(EPOLL_CLOEXEC)};
+    struct watch requests = {.ready = new_client};
+    int to_serve = argc == 4 ? (int)number(argv[3]) : 0;
     int fd = -1;
-    if (argc != 4 || atoi(argv[3]) < 1) {
+    if (to_serve < 1) {
         fputs("usage: many-connections-server ADDRESS PORT CLIENTS_TO_SERVE\n", stderr);
         return 2;
     }
     int ret = open_peer(argv[1], RPMA_UTIL_IBV_CONTEXT_LOCAL, &s.peer) ||
               listen_on(s.peer, argv[1], argv[2], &s.ep) ||
-              check(rpma_ep_get_fd(s.ep, &fd), "descriptor") || add(s.epoll, fd, NULL, false);
-    while (ret == 0 && s.done < atoi(argv[3]))
+              check(rpma_ep_get_fd(s.ep, &fd), "descriptor") || add(s.epoll, fd, &requests);
+    while (ret == 0 && s.done < to_serve)
         ret = serve_one_event(&s);
     printf("%d clients served\n", s.done);
     rpma_ep_shutdown(&s.ep);

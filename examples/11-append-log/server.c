@@ -4,7 +4,6 @@
  * client: the file says how much is durable, and whoever connects next is told.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../common/common.h"
@@ -29,17 +28,15 @@ static int register_all(struct rpma_peer* peer, struct server* s) {
                  "registration");
 }
 
-static int accept_client(struct rpma_ep* ep, struct server* s) {
+static int accept_client(struct rpma_conn_req* req, struct server* s) {
     struct offer offer;
     const struct rpma_conn_private_data pdata = {.ptr = &offer, .len = sizeof(offer)};
-    struct rpma_conn_req* req = NULL;
-    if (make_offer(s->file_mr, false, &offer) || next_request(ep, NULL, &req))
-        return -1;
-    memcpy(offer.committed, &s->head->committed, sizeof(offer.committed));
-    if (check(rpma_conn_req_recv(req, s->message_mr, 0, sizeof(s->message), NULL), "receive")) {
+    if (make_offer(s->file_mr, false, &offer) ||
+        check(rpma_conn_req_recv(req, s->message_mr, 0, sizeof(s->message), NULL), "receive")) {
         rpma_conn_req_delete(&req);
         return -1;
     }
+    memcpy(offer.committed, &s->head->committed, sizeof(offer.committed));
     return establish(&req, &pdata, &s->conn);
 }
 
@@ -66,33 +63,41 @@ static int on_completion(struct server* s, const struct ibv_wc* wc) {
         "send");
 }
 
-static void serve(struct rpma_ep* ep, struct server* s) {
+/* A client's trouble ends its connection; the next one may come. */
+static int serve(struct rpma_ep* ep, struct server* s) {
+    struct rpma_conn_req* req = NULL;
     struct rpma_cq* cq = NULL;
     struct ibv_wc wc;
-    int ret = accept_client(ep, s) || check(rpma_conn_get_cq(s->conn, &cq), "completion queue");
-    while (ret == 0 && (ret = next_completion(s->conn, cq, &wc, -1)) == 0)
-        ret = on_completion(s, &wc);
+    if (next_request(ep, NULL, &req))
+        return -1;
+    int ret = accept_client(req, s) || check(rpma_conn_get_cq(s->conn, &cq), "completion queue");
+    while (ret == 0) {
+        ret = next_completion(s->conn, cq, &wc, -1);
+        if (ret == 0)
+            ret = on_completion(s, &wc);
+    }
     rpma_conn_delete(&s->conn);
     printf("client gone, %zu bytes are committed\n", (size_t)s->head->committed);
+    return 0;
 }
 
 int main(int argc, char* argv[]) {
     struct server s = {.conn = NULL};
     struct rpma_peer* peer = NULL;
     struct rpma_ep* ep = NULL;
-    long long size = argc == 5 ? atoll(argv[4]) : 0;
+    size_t size = argc == 5 ? number(argv[4]) : 0;
     if (size < 1) {
         fputs("usage: append-log-server ADDRESS PORT FILE BYTES_OF_LOG\n", stderr);
         return 2;
     }
     int ret = open_peer(argv[1], RPMA_UTIL_IBV_CONTEXT_LOCAL, &peer) ||
-              map_file(argv[3], sizeof(struct log_head) + (size_t)size, &s.file);
+              map_file(argv[3], sizeof(struct log_head) + size, &s.file);
     s.head = s.file.address;
     ret = ret || register_all(peer, &s) || listen_on(peer, argv[1], argv[2], &ep);
     if (ret == 0)
         printf("%zu bytes are committed\n", (size_t)s.head->committed);
     while (ret == 0)
-        serve(ep, &s); /* one client after another, until it is killed */
+        ret = serve(ep, &s); /* one client after another, until it is killed */
     rpma_ep_shutdown(&ep);
     rpma_mr_dereg(&s.file_mr);
     rpma_mr_dereg(&s.message_mr);

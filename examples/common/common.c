@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int fail(const char* what, const char* why) {
@@ -14,6 +15,12 @@ int fail(const char* what, const char* why) {
 
 int check(int result, const char* what) {
     return result ? fail(what, rpma_err_2str(result)) : 0;
+}
+
+size_t number(const char* text) {
+    char* end = NULL;
+    unsigned long value = strtoul(text, &end, 10);
+    return *end == '\0' && text[0] != '-' ? value : 0;
 }
 
 int open_peer(const char* address, enum rpma_util_ibv_context_type type, struct rpma_peer** peer) {

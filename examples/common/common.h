@@ -17,6 +17,9 @@ int fail(const char* what, const char* why);
  * details. */
 int check(int result, const char* what);
 
+/* The number that `text` is, or 0 if it is none. */
+size_t number(const char* text);
+
 /* Shows the library's warnings on stderr and opens the device of an address: for a server its own
  * address, for a client the server's. */
 int open_peer(const char* address, enum rpma_util_ibv_context_type type, struct rpma_peer** peer);
