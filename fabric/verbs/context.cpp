@@ -16,11 +16,6 @@ namespace {
 
 constexpr int kMaxCompVectors = 64;
 
-// Marks struct verbs_context as present in front of the context (verbs.h: __VERBS_ABI_IS_EXTENDED).
-void* extended_abi() {
-    return reinterpret_cast<void*>(UINTPTR_MAX);
-}
-
 }  // namespace
 
 Context::Context() {
@@ -34,7 +29,7 @@ Context::Context() {
     context.async_fd = async.fd();
     context.num_comp_vectors = std::clamp(get_nprocs(), 1, kMaxCompVectors);
     pthread_mutex_init(&context.mutex, nullptr);
-    context.abi_compat = extended_abi();
+    context.abi_compat = __VERBS_ABI_IS_EXTENDED;  // struct verbs_context is in front of it
 }
 
 Context& Context::of(const ibv_context* handle) {

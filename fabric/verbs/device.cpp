@@ -9,8 +9,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
+#include <new>
 #include <span>
 #include <string_view>
 
@@ -92,7 +92,7 @@ std::uint64_t device_guid() {
 using namespace fabric::verbs;
 
 FABRIC_API ibv_device** ibv_get_device_list(int* count) {
-    auto** const list = static_cast<ibv_device**>(std::calloc(2, sizeof(ibv_device*)));
+    auto** const list = new (std::nothrow) ibv_device* [2] {};
     if (list == nullptr)
         return fail(ENOMEM);
     list[0] = &device();
@@ -102,7 +102,7 @@ FABRIC_API ibv_device** ibv_get_device_list(int* count) {
 }
 
 FABRIC_API void ibv_free_device_list(ibv_device** list) {
-    std::free(list);
+    delete[] list;
 }
 
 FABRIC_API const char* ibv_get_device_name(ibv_device* of) {

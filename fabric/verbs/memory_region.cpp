@@ -84,10 +84,9 @@ ibv_mr* register_memory(ibv_pd* pd, void* address, std::size_t length, std::uint
 // Makes the pages present; the kernel may refuse, that is no error.
 void prefetch(std::byte* address, std::size_t length, bool now, bool write) {
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-    const auto first = reinterpret_cast<std::uintptr_t>(address) & ~(page - 1);
-    const auto last = reinterpret_cast<std::uintptr_t>(address) + length;
+    const auto before = reinterpret_cast<std::uintptr_t>(address) & (page - 1);
     const int advice = !now ? MADV_WILLNEED : write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
-    madvise(reinterpret_cast<void*>(first), last - first, advice);
+    madvise(address - before, before + length, advice);
 }
 
 }  // namespace

@@ -14,6 +14,9 @@ using verbs_test::Node;
 
 namespace {
 
+constexpr unsigned kLocalWrite = IBV_ACCESS_LOCAL_WRITE;
+constexpr unsigned kRemoteRead = IBV_ACCESS_REMOTE_READ;
+
 void a_domain_in_use_is_busy(void**) {
     Device device;
     std::array<char, 64> memory{};
@@ -52,9 +55,9 @@ void read_only_memory(void**) {
     Device device;
     void* const page = mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     errno = 0;
-    assert_null(ibv_reg_mr(device.pd, page, 4096, IBV_ACCESS_LOCAL_WRITE));
+    assert_null(ibv_reg_mr(device.pd, page, 4096, kLocalWrite));
     assert_int_equal(errno, EFAULT);
-    ibv_mr* const mr = ibv_reg_mr(device.pd, page, 4096, IBV_ACCESS_REMOTE_READ);
+    ibv_mr* const mr = ibv_reg_mr(device.pd, page, 4096, kRemoteRead);
     assert_non_null(mr);
     assert_int_equal(ibv_dereg_mr(mr), 0);
     munmap(page, 4096);
@@ -77,8 +80,7 @@ void advice(void**) {
     Device device;
     std::vector<char> memory(3 * 4096);
     ibv_mr* const mr = device.register_memory(memory.data(), memory.size());
-    ibv_mr* const read_only =
-        ibv_reg_mr(device.pd, memory.data(), memory.size(), IBV_ACCESS_REMOTE_READ);
+    ibv_mr* const read_only = ibv_reg_mr(device.pd, memory.data(), memory.size(), kRemoteRead);
     const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
     const auto give = [&](ibv_advise_mr_advice what, std::uint32_t flags, std::uint64_t from,
                           std::uint32_t length, std::uint32_t key) {
