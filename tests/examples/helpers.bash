@@ -5,6 +5,7 @@
 #   RPMA_FABRIC  the launcher
 
 bats_require_minimum_version 1.5.0
+: "${RPMA_FABRIC:?}" "${EXAMPLES:?}"
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
