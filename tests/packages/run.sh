@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2154  # root_path comes from root.sh
 # run.sh PACKAGES SCRIPT: runs SCRIPT in a fresh Debian root that holds the packages in /packages. Nothing of it is left.
 set -euo pipefail
 packages=$(realpath "$1")
 script=$(realpath "$2")
 here=$(dirname "$(realpath "$0")")
-# shellcheck source=tests/packages/root.sh
+# shellcheck source=/dev/null
 . "$here/root.sh"
 
 [[ $EUID -eq 0 ]] || { echo "FAILED: chroot and mount need root" && exit 1; }
