@@ -3,11 +3,12 @@
 set(vm ${PROJECT_SOURCE_DIR}/utils/vm)
 set(vm_results ${PROJECT_SOURCE_DIR}/build/vm/results)
 
-# vm_step(NAME SECONDS command… [NEEDS fixture] [MAKES fixture])
+# vm_step(NAME SECONDS command… [NEEDS fixture] [MAKES fixture]): a guest is ended, and its console shown, before ctest ends all.
 function(vm_step name seconds)
   cmake_parse_arguments(t "" "NEEDS;MAKES" "" ${ARGN})
+  math(EXPR ctest_limit "${seconds} + 60")
   add_test(NAME vm.${name} COMMAND ${vm} ${t_UNPARSED_ARGUMENTS})
-  set_tests_properties(vm.${name} PROPERTIES LABELS vm TIMEOUT ${seconds} RUN_SERIAL ON
+  set_tests_properties(vm.${name} PROPERTIES LABELS vm TIMEOUT ${ctest_limit} RUN_SERIAL ON ENVIRONMENT RPMA_VM_LIMIT=${seconds}
     FIXTURES_REQUIRED "${t_NEEDS}" FIXTURES_SETUP "${t_MAKES}")
 endfunction()
 

@@ -25,8 +25,10 @@ wait_for_file() {
 power_cut_round() {
     local words pid moment
     mapfile -t words < <(qemu_words "$3" "$2")
-    "${words[@]}" -monitor none -serial "file:$3/console" </dev/null &
+    nice -n 5 "${words[@]}" -monitor none -serial "file:$3/console" </dev/null &
     pid=$!
+    # shellcheck disable=SC2064 # this guest, whatever runs when the script ends
+    trap "kill -KILL $pid 2>/dev/null || true" EXIT
     if ! wait_for_file "$3/acknowledged" "$pid" 240; then
         kill -KILL "$pid" 2>/dev/null
         show_hang "$3" 240
@@ -34,7 +36,8 @@ power_cut_round() {
     fi
     moment=$(printf '%d.%03d' $((RANDOM % 3)) $((RANDOM % 1000)))
     sleep "$moment"
-    kill -KILL "$pid" && { wait "$pid" || true; }
+    kill -KILL "$pid" && { wait "$pid" || true; } 2>/dev/null
+    trap - EXIT
     echo "round $1: power cut $moment s after the first record"
 }
 

@@ -46,7 +46,7 @@ show_hang() {
 end_guest() {
     local words
     mapfile -t words < <(qemu_words "$1" "${3:-}")
-    timeout -k 5 "$2" nice -n 2 "${words[@]}" -monitor none -serial "file:$1/console" </dev/null || true
+    timeout -k 5 "$2" nice -n 5 "${words[@]}" -monitor none -serial "file:$1/console" </dev/null || true
     if [[ ! -s $1/status ]]; then
         show_hang "$1" "$2"
         return 1

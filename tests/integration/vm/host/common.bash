@@ -19,7 +19,7 @@ guest_packages() {
 
 # Another list of packages, or another way of installing them, is another root.
 root_key() {
-    { guest_packages | sort && cat "$vm_source/host/root.sh"; } | sha256sum | cut -c 1-16
+    { guest_packages | sort && cat "$vm_source/host/root.bash"; } | sha256sum | cut -c 1-16
 }
 
 vm_home=$vm_cache/$(root_key)
