@@ -94,8 +94,9 @@ int Table::insert(Region* region) {
     return 0;
 }
 
-int Table::add(const ibv_pd* pd, void* base, std::uint64_t length, std::uint64_t iova,
-               unsigned access, Region** region) {
+// Checks, and describes the registration; it has no key yet.
+int Table::make(const ibv_pd* pd, void* base, std::uint64_t length, std::uint64_t iova,
+                unsigned access, Region** region) {
     if (!acceptable(base, length, iova, access)) {
         return EINVAL;
     }
@@ -103,10 +104,16 @@ int Table::add(const ibv_pd* pd, void* base, std::uint64_t length, std::uint64_t
     if (mapped.error != 0) {
         return mapped.error;
     }
-    auto* const made = new (std::nothrow)
+    *region = new (std::nothrow)
         Region{static_cast<std::byte*>(base), iova, length, 0, access, pd, mapped.shared_file};
-    if (made == nullptr) {
-        return ENOMEM;
+    return *region == nullptr ? ENOMEM : 0;
+}
+
+int Table::add(const ibv_pd* pd, void* base, std::uint64_t length, std::uint64_t iova,
+               unsigned access, Region** region) {
+    Region* made = nullptr;
+    if (const int error = make(pd, base, length, iova, access, &made); error != 0) {
+        return error;
     }
     if (const int error = insert(made); error != 0) {
         delete made;
@@ -114,6 +121,23 @@ int Table::add(const ibv_pd* pd, void* base, std::uint64_t length, std::uint64_t
     }
     *region = made;
     return 0;
+}
+
+int Table::replace(Region* old, const ibv_pd* pd, void* base, std::uint64_t length,
+                   std::uint64_t iova, unsigned access, Region** region) {
+    Region* made = nullptr;
+    if (const int error = make(pd, base, length, iova, access, &made); error != 0) {
+        return error;
+    }
+    const std::lock_guard lock(mutex_);
+    made->key = old->key;
+    slot(old->key >> kIndexShift)->region.store(made, std::memory_order_release);
+    *region = made;
+    return 0;
+}
+
+void Table::discard(Region* region) {
+    delete region;
 }
 
 void Table::retire(Region* region) {

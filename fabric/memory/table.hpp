@@ -36,6 +36,13 @@ public:
     int add(const ibv_pd* pd, void* base, std::uint64_t length, std::uint64_t iova, unsigned access,
             Region** region);
 
+    // A new registration takes the place and the key of `old`, which no find() gives any more: as
+    // retire(). The caller then waits in the same way and calls discard(old). Arguments and errors
+    // are those of add(); on failure `old` stays as it is.
+    int replace(Region* old, const ibv_pd* pd, void* base, std::uint64_t length, std::uint64_t iova,
+                unsigned access, Region** region);
+    void discard(Region* region);
+
     void retire(Region* region);
     void free(Region* region);
 
@@ -65,6 +72,8 @@ private:
     std::uint32_t take_index();
     std::uint32_t take_fresh_index();
     void return_index(std::uint32_t index);
+    static int make(const ibv_pd* pd, void* base, std::uint64_t length, std::uint64_t iova,
+                    unsigned access, Region** region);
     int insert(Region* region);
 
     std::array<std::atomic<Chunk*>, (kMaxRegions + 1) / kChunkSlots> chunks_{};

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "verbs/context.hpp"
 
+#include <fcntl.h>
 #include <sys/sysinfo.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -25,7 +27,9 @@ Context::Context() {
     fill_operations(verbs);
     ibv_context& context = verbs.context;
     context.device = &device();
-    context.cmd_fd = -1;
+    // A kernel device has a descriptor here, and programs duplicate it; there is nothing behind
+    // this one.
+    context.cmd_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     context.async_fd = async.fd();
     context.num_comp_vectors = std::clamp(get_nprocs(), 1, kMaxCompVectors);
     pthread_mutex_init(&context.mutex, nullptr);
@@ -36,6 +40,11 @@ Context& Context::of(const ibv_context* handle) {
     const auto* const shown = reinterpret_cast<const Shown*>(
         reinterpret_cast<const std::byte*>(handle) - offsetof(Shown, verbs.context));
     return *shown->self;
+}
+
+Context::~Context() {
+    if (handle()->cmd_fd >= 0)
+        close(handle()->cmd_fd);
 }
 
 void Context::drop_user() {

@@ -14,6 +14,7 @@ namespace fabric::verbs {
 class Context {
 public:
     Context();
+    ~Context();
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
 

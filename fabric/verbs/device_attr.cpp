@@ -18,13 +18,14 @@ namespace {
 constexpr unsigned kCapFlags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_SYS_IMAGE_GUID |
                                IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_PORT_ACTIVE_EVENT |
                                IBV_DEVICE_N_NOTIFY_CQ;
+constexpr std::uint32_t kNoVendor = 0xffffff;         // no adapter maker's number
 constexpr std::uint64_t kClockKilohertz = 1'000'000;  // time stamps are nanoseconds
 
 void fill_identity(ibv_device_attr& attr) {
     static constexpr char kVersion[] = "1.0.0";
     std::copy(std::begin(kVersion), std::end(kVersion), std::begin(attr.fw_ver));
     attr.node_guid = attr.sys_image_guid = htobe64(device_guid());
-    attr.vendor_id = 0;  // no adapter maker's number
+    attr.vendor_id = kNoVendor;
     attr.vendor_part_id = 0;
     attr.hw_ver = 1;
     attr.phys_port_cnt = 1;

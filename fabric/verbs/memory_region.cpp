@@ -43,22 +43,28 @@ int check_access(unsigned access) {
     return (access & ~known) == 0 ? 0 : EOPNOTSUPP;
 }
 
-int add_region(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova, unsigned access,
-               Region** region) {
-    if (const int error = check_access(access); error != 0)
-        return error;
-    const std::uint64_t start = (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : iova;
-    return Table::instance().add(pd, address, length, start,
-                                 access & ~(kHints | IBV_ACCESS_ZERO_BASED), region);
+// What a region is made from, as the table wants it.
+struct Request {
+    std::uint64_t iova;
+    unsigned rights;
+};
+
+Request request_of(std::uint64_t iova, unsigned access) {
+    return {(access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : iova,
+            access & ~(kHints | IBV_ACCESS_ZERO_BASED)};
 }
 
-// Afterwards nobody in this process can reach the memory through the region. Whoever found it in
-// the table before it was retired holds the lock of a queue pair or of a link, so each of those is
-// passed once.
-void deregister(Region* region) {
-    Table::instance().retire(region);
+// Afterwards nobody in this process reaches the memory through a region that the table does not
+// give any more: whoever found it before holds the lock of a queue pair or of a link, so each of
+// those is passed once.
+void await_users(const Region* region) {
     qp_registry::pass_locks();
     carrier::release_everywhere(region);
+}
+
+void deregister(Region* region) {
+    Table::instance().retire(region);
+    await_users(region);
     Table::instance().free(region);
 }
 
@@ -74,7 +80,12 @@ void show(Mr& mr, ibv_pd* pd, void* address, std::size_t length) {
 ibv_mr* register_memory(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
                         unsigned access) {
     auto mr = std::make_unique<Mr>();
-    if (const int error = add_region(pd, address, length, iova, access, &mr->region); error != 0)
+    const Request request = request_of(iova, access);
+    int error = check_access(access);
+    if (error == 0)
+        error =
+            Table::instance().add(pd, address, length, request.iova, request.rights, &mr->region);
+    if (error != 0)
         return fail(error);
     mr->pd_use = std::make_unique<PdUse>(pd);
     show(*mr, pd, address, length);
@@ -163,15 +174,19 @@ FABRIC_API int ibv_rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* address, st
     void* const start = moves ? address : mr->addr;
     const std::size_t size = moves ? length : mr->length;
     const std::uint64_t iova = moves ? reinterpret_cast<std::uintptr_t>(address) : old->iova;
-    Region* made = nullptr;
-    if (const int error = add_region(new_pd, start, size, iova, rights, &made); error != 0) {
+    const Request request = request_of(iova, rights);
+    int error = check_access(rights);
+    if (error == 0)
+        error = Table::instance().replace(old, new_pd, start, size, request.iova, request.rights,
+                                          &self.region);
+    if (error != 0) {
         errno = error;
         return IBV_REREG_MR_ERR_INPUT;
     }
-    self.region = made;
+    await_users(old);
+    Table::instance().discard(old);
     self.pd_use = std::make_unique<PdUse>(new_pd);
     show(self, new_pd, start, size);
-    deregister(old);
     return 0;
 }
 

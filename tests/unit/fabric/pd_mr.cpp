@@ -110,6 +110,7 @@ void registering_again(void**) {
     std::array<char, 64> first{};
     std::array<char, 128> second{};
     ibv_mr* const mr = device.register_memory(first.data(), first.size());
+    const std::uint32_t key = mr->rkey;
     assert_int_equal(ibv_rereg_mr(mr, 0, nullptr, nullptr, 0, 0), IBV_REREG_MR_ERR_INPUT);
     assert_int_equal(
         ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, second.data(), 0, 0),
@@ -124,6 +125,7 @@ void registering_again(void**) {
                                   nullptr, 0, IBV_ACCESS_REMOTE_READ),
                      0);
     assert_ptr_equal(mr->pd, other);
+    assert_int_equal(mr->rkey, key);
     assert_int_equal(ibv_dealloc_pd(other), EBUSY);
     assert_int_equal(ibv_dereg_mr(mr), 0);
     assert_int_equal(ibv_dealloc_pd(other), 0);
