@@ -9,7 +9,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$cmake" --install "$build/src" --prefix "$work/usr" >/dev/null
 pc=$(find "$work/usr" -name librpma.pc)
-export PKG_CONFIG_PATH="$(dirname "$pc")"
+PKG_CONFIG_PATH=$(dirname "$pc")
+export PKG_CONFIG_PATH
 pc() { pkg-config --define-variable=prefix="$work/usr" "$@" librpma; }
 libdir=$(pc --variable=libdir)
 ls "$libdir/librpma.so.0" "$libdir/librpma.so" "$work/usr/include/librpma.h" >/dev/null
