@@ -22,6 +22,7 @@ void agree(Id& id, const rdma_conn_param& param) {
     const Device& device = *Device::get();
     Terms& terms = id.terms;
     terms.local_qp = queue_pair_number(id, param);
+    terms.rnr_retry_wish = param.rnr_retry_count & 7;
     terms.responder_resources =
         param.responder_resources == RDMA_MAX_RESP_RES
             ? std::min(terms.responder_resources, device.max_responder_resources())
@@ -42,7 +43,7 @@ wire::CmReply reply(const Id& id, const rdma_conn_param& param) {
     message.initiator_depth = id.terms.initiator_depth;
     message.ack_delay = kAckTimeoutCode;
     message.flow_control = param.flow_control != 0;
-    message.rnr_retry_count = param.rnr_retry_count & 7;
+    message.rnr_retry_count = id.terms.rnr_retry_wish;
     message.shared_receive_queue = shares_receive_queue(id, param);
     message.ece = {.vendor = id.terms.local_ece.vendor_id, .options = id.terms.local_ece.options};
     copy_private_data(param, message.private_data);

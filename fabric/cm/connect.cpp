@@ -31,6 +31,7 @@ void agree(Id& id, const rdma_conn_param& param) {
                                 ? device.max_initiator_depth()
                                 : param.initiator_depth;
     terms.retry_count = param.retry_count & 7;
+    terms.rnr_retry_wish = param.rnr_retry_count & 7;
 }
 
 void fill_gids(wire::CmRequest& request, const Id& id) {
@@ -69,7 +70,7 @@ void write_request(Id& id, const rdma_conn_param& param) {
     request.flow_control = param.flow_control != 0;
     request.starting_psn = id.terms.local_psn;
     request.retry_count = id.terms.retry_count;
-    request.rnr_retry_count = param.rnr_retry_count & 7;
+    request.rnr_retry_count = id.terms.rnr_retry_wish;
     request.max_cm_retries = kMaxCmRetries;
     request.partition_key = kPartitionKey;
     request.mtu_code = id.terms.mtu_code;

@@ -57,6 +57,7 @@ struct Terms {
     std::uint8_t initiator_depth = 0;      // what this side asks
     std::uint8_t retry_count = 0;
     std::uint8_t rnr_retry_count = 0;  // of this side's sends; the peer's wish
+    std::uint8_t rnr_retry_wish = 0;   // of the peer's sends
     ibv_ece local_ece{};
     ibv_ece remote_ece{};
 };

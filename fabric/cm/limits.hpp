@@ -37,8 +37,11 @@ inline constexpr std::uint8_t kHopLimit = 64;
 inline constexpr std::uint16_t kPartitionKey = 0xffff;
 inline constexpr std::uint8_t kDefaultRetry = 7;
 
-// Time a peer shall wait after a receiver-not-ready answer, as a code: 0.64 ms.
+// Time a peer shall wait after a receiver-not-ready answer, as a code: 0.64 ms where it repeats for
+// ever; 655 ms, the kernel's, where its tries are counted and have to outlast a busy receiver.
 inline constexpr std::uint8_t kRnrTimerCode = 12;
+inline constexpr std::uint8_t kCountedRnrTimerCode = 0;
+inline constexpr std::uint8_t kRnrForEver = 7;
 // Largest path MTU code InfiniBand knows (4096 bytes); larger ones are this carrier's.
 inline constexpr std::uint8_t kMaxInfinibandMtuCode = 5;
 

@@ -58,7 +58,8 @@ void fill_ready_to_receive(const Id& id, ibv_qp_attr& attr, int& mask) {
     attr.dest_qp_num = id.terms.remote_qp;
     attr.rq_psn = id.terms.remote_psn;
     attr.max_dest_rd_atomic = id.terms.responder_resources;
-    attr.min_rnr_timer = kRnrTimerCode;
+    attr.min_rnr_timer =
+        id.terms.rnr_retry_wish == kRnrForEver ? kRnrTimerCode : kCountedRnrTimerCode;
 }
 
 void fill_ready_to_send(const Id& id, ibv_qp_attr& attr, int& mask) {

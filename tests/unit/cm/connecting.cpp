@@ -35,6 +35,7 @@ void both_sides_hear_and_reach_ready_to_send(void**) {
     assert_int_equal(passive.rq_psn, active.sq_psn);
     assert_int_equal(active.path_mtu, passive.path_mtu);
     assert_int_equal(active.rnr_retry, 7);
+    assert_int_not_equal(active.min_rnr_timer, 0);
     assert_int_equal(active.retry_cnt, 7);
     assert_true(c.server.events.empty());
     assert_true(c.client.events.empty());
@@ -99,6 +100,9 @@ void depths_change_places(void**) {
     assert_int_equal(active.rnr_retry, 4);   // as the accepting side wished
     assert_int_equal(passive.rnr_retry, 2);  // as the connecting side wished
     assert_int_equal(passive.retry_cnt, 6);
+    // Tries that are counted are spaced as the kernel spaces them, with code 0: 655 ms.
+    assert_int_equal(active.min_rnr_timer, 0);
+    assert_int_equal(passive.min_rnr_timer, 0);
 }
 
 void private_data_fill_the_whole_area(void**) {
