@@ -10,6 +10,8 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "uncancellable.hpp"
+
 namespace fabric {
 namespace {
 
@@ -60,6 +62,7 @@ bool log_enabled(LogLevel level) {
 void log(LogLevel level, const char* format, ...) {
     if (!log_enabled(level))
         return;
+    const Uncancellable guarded;
     const int saved = errno;
     std::array<char, 1024> line{};
     int used = std::snprintf(line.data(), line.size(), "rpma-fabric[%d]: %s: ", getpid(),

@@ -15,6 +15,7 @@
 
 #include "config.hpp"
 #include "log.hpp"
+#include "uncancellable.hpp"
 
 namespace fabric::trace {
 
@@ -46,6 +47,7 @@ public:
     }
 
     void write_to(int fd) {
+        const Uncancellable guarded;
         text_[used_] = '\n';
         const int saved = errno;
         while (write(fd, text_.data(), used_ + 1) < 0 && errno == EINTR) {

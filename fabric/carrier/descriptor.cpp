@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "carrier/engine_fork.hpp"
+#include "uncancellable.hpp"
 
 namespace fabric::carrier {
 namespace {
@@ -93,6 +94,7 @@ unsigned fork_generation() {
 
 void Descriptor::reset() {
     if (fd_ >= 0) {
+        const Uncancellable guarded;
         const std::lock_guard guard(table().mutex);
         if (!inherited()) {
             table().open[static_cast<std::size_t>(fd_)] = false;

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -26,6 +27,7 @@
 #include "carrier/descriptor.hpp"
 #include "carrier/engine_fork.hpp"
 #include "log.hpp"
+#include "uncancellable.hpp"
 
 namespace fabric::carrier {
 namespace {
@@ -35,9 +37,13 @@ using Call = std::function<void()>;
 
 constexpr int kEventsPerRound = 64;
 constexpr int kEventsPerAssist = 16;
-// How long the engine's thread may be late after other threads ceased to make its rounds.
-constexpr std::chrono::nanoseconds kStandBy{500'000};
+// Another thread that made a round within this time is taken to be at it.
+constexpr std::chrono::nanoseconds kLately{10'000};
+// How long the engine's thread stays out of its way, see stand_by().
+constexpr std::chrono::nanoseconds kShortestPause{20'000};
+constexpr std::chrono::nanoseconds kLongestPause{500'000};
 constexpr std::chrono::nanoseconds kSlice{100'000};
+constexpr std::chrono::nanoseconds kTimerSlack{1'000};
 
 struct Timer {
     Engine::TimerId id;
@@ -50,10 +56,10 @@ struct Slot {
 };
 
 struct State {
-    std::mutex running;                // held by the thread that makes calls; a fork waits for it
-    std::atomic<pthread_t> runner{};   // that thread
-    std::atomic<unsigned> assists{0};  // rounds made by other threads
-    std::mutex mutex;                  // everything below; a leaf
+    std::mutex running;               // held by the thread that makes calls; a fork waits for it
+    std::atomic<pthread_t> runner{};  // that thread
+    std::atomic<Clock::rep> assisted{0};  // when another thread made a round last
+    std::mutex mutex;                     // everything below; a leaf
     std::atomic<bool> started = false;
     pthread_t thread{};
     Descriptor epoll;
@@ -156,15 +162,21 @@ void make_round(State& self, std::span<const epoll_event> events) {
     self.runner.store(pthread_t{}, std::memory_order_relaxed);
 }
 
-// As long as other threads make the rounds, being woken for each event would only take the CPU from
-// them.
-void stand_by(State& self) {
-    unsigned seen = 0;
+bool assisted_lately(const State& self) {
+    const Clock::duration last(self.assisted.load(std::memory_order_relaxed));
+    return Clock::now().time_since_epoch() - last < kLately;
+}
+
+// As long as another thread makes the rounds, being woken for each event would only take the CPU
+// from it. It may cease at any moment, so this thread looks often at first, and less often the
+// longer the other one goes on.
+void stand_by(const State& self) {
+    auto pause = kShortestPause;
     do {
-        seen = self.assists.load(std::memory_order_relaxed);
-        const timespec pause = {0, kStandBy.count()};
-        nanosleep(&pause, nullptr);
-    } while (seen != self.assists.load(std::memory_order_relaxed));
+        const timespec time = {0, pause.count()};
+        nanosleep(&time, nullptr);
+        pause = std::min(2 * pause, kLongestPause);
+    } while (assisted_lately(self));
 }
 
 // struct sched_attr of the kernel (sched_setattr(2)), which the C library does not declare.
@@ -194,12 +206,11 @@ void ask_for_short_slices() {
 void* run(void* argument) {
     State& self = *static_cast<State*>(argument);
     ask_for_short_slices();
+    prctl(PR_SET_TIMERSLACK, kTimerSlack.count());
     std::array<epoll_event, kEventsPerRound> events;
-    unsigned seen = 0;
     for (;;) {
         const int count = epoll_wait(self.epoll.get(), events.data(), kEventsPerRound, -1);
-        const unsigned assists = self.assists.load(std::memory_order_relaxed);
-        if (std::exchange(seen, assists) != assists) {
+        if (assisted_lately(self)) {
             stand_by(self);
             continue;
         }
@@ -348,6 +359,7 @@ void Engine::cancel(TimerId id) {
 }
 
 void Engine::post(Call call) {
+    const Uncancellable guarded;
     State& self = state();
     const std::lock_guard guard(self.mutex);
     if (ensure_started(self) != 0)
@@ -359,10 +371,11 @@ void Engine::post(Call call) {
 }
 
 void Engine::assist() {
+    const Uncancellable guarded;
     State& self = state();
     if (!self.started.load(std::memory_order_acquire) || !self.running.try_lock())
         return;
-    self.assists.fetch_add(1, std::memory_order_relaxed);
+    self.assisted.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
     std::array<epoll_event, kEventsPerAssist> events;
     const int count = epoll_wait(self.epoll.get(), events.data(), kEventsPerAssist, 0);
     make_round(self, std::span(events).first(static_cast<std::size_t>(std::max(count, 0))));

@@ -14,6 +14,7 @@
 #include "carrier/tcp_link.hpp"
 #include "carrier/tunables.hpp"
 #include "log.hpp"
+#include "uncancellable.hpp"
 
 namespace fabric::carrier {
 namespace {
@@ -147,6 +148,7 @@ int listen(const sockaddr_storage& address, int backlog, OnLink on_link,
            std::unique_ptr<Listener>* listener, bool only_ipv6) {
     if (length_of(address) == 0)
         return EAFNOSUPPORT;
+    const Uncancellable guarded;
     Descriptor socket = make_stream_socket(address.ss_family);
     const int fd = socket.get();
     if (fd < 0)
@@ -165,6 +167,7 @@ int connect(const sockaddr_storage& source, const sockaddr_storage& destination,
             std::shared_ptr<ControlHandler> handler, std::shared_ptr<Link>* link) {
     if (length_of(destination) == 0)
         return EAFNOSUPPORT;
+    const Uncancellable guarded;
     Descriptor socket = make_stream_socket(destination.ss_family);
     const int fd = socket.get();
     if (fd < 0)

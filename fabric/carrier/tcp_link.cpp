@@ -15,6 +15,7 @@
 #include "carrier/tunables.hpp"
 #include "log.hpp"
 #include "trace.hpp"
+#include "uncancellable.hpp"
 
 namespace fabric::carrier {
 namespace {
@@ -279,6 +280,7 @@ void TcpLink::send_datagram(std::span<const std::byte> mad) {
 }
 
 void TcpLink::kick() {
+    const Uncancellable guarded;
     // Whoever is sending already will see this call and look again.
     if (kicks_.fetch_add(1, std::memory_order_acq_rel) != 0)
         return;
@@ -343,6 +345,7 @@ void TcpLink::fail(int error) {
 }
 
 void TcpLink::close() {
+    const Uncancellable guarded;
     const std::lock_guard calling(control_mutex_);
     std::shared_ptr<PacketHandler> packets;
     std::shared_ptr<ControlHandler> handler;

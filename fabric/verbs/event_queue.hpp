@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "uncancellable.hpp"
+
 namespace fabric::verbs {
 
 // Thread-safe; its lock is a leaf.
@@ -32,6 +34,7 @@ public:
     int fd() const { return fd_; }  // -1 with errno of the constructor if there is none
 
     void push(Event event) {
+        const Uncancellable guarded;
         const std::lock_guard guard(mutex_);
         events_.push_back(std::move(event));
         const std::uint64_t one = 1;
@@ -56,6 +59,7 @@ public:
     // Takes all events out that `match`; then runs `after` under the same lock.
     template <typename Match, typename After>
     void remove(Match match, After after) {
+        const Uncancellable guarded;
         const std::lock_guard guard(mutex_);
         for (std::size_t i = first_; i < events_.size();) {
             if (match(events_[i])) {
@@ -71,6 +75,7 @@ public:
 private:
     template <typename Taken>
     bool try_take(Event& out, Taken& taken) {
+        const Uncancellable guarded;
         const std::lock_guard guard(mutex_);
         if (first_ == events_.size())
             return false;

@@ -17,6 +17,7 @@
 
 using fabric::verbs::Cq;
 using verbs_test::Device;
+using verbs_test::Node;
 
 namespace {
 
@@ -159,6 +160,52 @@ void destroying_waits_for_acknowledgements(void**) {
     f.cq = nullptr;
 }
 
+// A thread that waits for an event may be cancelled, one that polls may not be hurt by it.
+void cancelled_while_waiting(void**) {
+    Fixture f;
+    pthread_t waiting{};
+    const auto wait = [](void* argument) -> void* {
+        static_cast<Fixture*>(argument)->take();
+        return nullptr;
+    };
+    assert_int_equal(pthread_create(&waiting, nullptr, wait, &f), 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    assert_int_equal(pthread_cancel(waiting), 0);
+    void* result = nullptr;
+    assert_int_equal(pthread_join(waiting, &result), 0);
+    assert_ptr_equal(result, PTHREAD_CANCELED);
+    complete(f.cq);
+    assert_int_equal(f.take(), 0);
+    ibv_ack_cq_events(f.cq, 1);
+}
+
+std::atomic<bool> polling{false};
+
+void cancelled_while_polling(void**) {
+    Fixture f;
+    for (int round = 0; round < 20; ++round) {
+        polling = false;
+        pthread_t thread{};
+        const auto poll_for_ever = [](void* argument) -> void* {
+            ibv_wc wc{};
+            for (long i = 0;; ++i) {
+                ibv_poll_cq(static_cast<Fixture*>(argument)->cq, 1, &wc);
+                polling = i > 1000;
+                pthread_testcancel();
+            }
+        };
+        assert_int_equal(pthread_create(&thread, nullptr, poll_for_ever, &f), 0);
+        assert_true(eventually([] { return polling.load(); }));
+        assert_int_equal(pthread_cancel(thread), 0);
+        assert_int_equal(pthread_join(thread, nullptr), 0);
+    }
+    Node a(f.device);
+    Node b(f.device);
+    verbs_test::connect(a, b);
+    assert_int_equal(a.post_write(1, b, 64), 0);
+    assert_int_equal(a.next().status, IBV_WC_SUCCESS);
+}
+
 }  // namespace
 
 int main() {
@@ -171,6 +218,8 @@ int main() {
         cmocka_unit_test(busy_while_queues_use_it),
         cmocka_unit_test(events_of_a_destroyed_queue_vanish),
         cmocka_unit_test(destroying_waits_for_acknowledgements),
+        cmocka_unit_test(cancelled_while_waiting),
+        cmocka_unit_test(cancelled_while_polling),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
