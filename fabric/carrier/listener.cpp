@@ -14,6 +14,7 @@
 #include "carrier/tcp_link.hpp"
 #include "carrier/tunables.hpp"
 #include "log.hpp"
+#include "trace.hpp"
 #include "uncancellable.hpp"
 
 namespace fabric::carrier {
@@ -48,6 +49,8 @@ public:
                 return;
             tune(socket.get());
             auto link = std::make_shared<TcpLink>(std::move(socket), false, peer);
+            if (trace::enabled())
+                trace::event(link->id(), "accepted from %s", text_of(peer).c_str());
             on_link_(link);
             if (link.use_count() == 1 || link->start() != 0)
                 link->close();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "verbs/queue_pair.hpp"
 
+#include <array>
 #include <cerrno>
 #include <utility>
 
@@ -33,6 +34,12 @@ rc::Capacity capacity_of(const ibv_qp_init_attr_ex& attr) {
 ibv_qp_init_attr plain_part(const ibv_qp_init_attr_ex& attr) {
     return {attr.qp_context, attr.send_cq, attr.recv_cq,   attr.srq,
             attr.cap,        attr.qp_type, attr.sq_sig_all};
+}
+
+const char* name_of(ibv_qp_state state) {
+    constexpr std::array<const char*, 7> kNames = {"RESET", "INIT", "RTR", "RTS",
+                                                   "SQD",   "SQE",  "ERR"};
+    return state < kNames.size() ? kNames[state] : "?";
 }
 
 }  // namespace
@@ -187,7 +194,8 @@ int RcQueuePair::change(const ibv_qp_attr& attr, int mask, std::uint32_t stream_
     shown_.qp.qp_base.state = to;
     settle();
     if (trace::enabled() && to != from)
-        trace::event(link_ != nullptr ? link_->id() : 0, "qp %u state %d -> %d", number_, from, to);
+        trace::event(link_ != nullptr ? link_->id() : 0, "qp %u state %s -> %s", number_,
+                     name_of(from), name_of(to));
     return 0;
 }
 
@@ -352,8 +360,8 @@ void RcQueuePair::async_event(ibv_event_type type) {
 void RcQueuePair::state_changed(ibv_qp_state state) {
     shown_.qp.qp_base.state = state;
     if (trace::enabled())
-        trace::event(link_ != nullptr ? link_->id() : 0, "qp %u state -> %d by the transport",
-                     number_, state);
+        trace::event(link_ != nullptr ? link_->id() : 0, "qp %u state -> %s by the transport",
+                     number_, name_of(state));
 }
 
 }  // namespace fabric::verbs
