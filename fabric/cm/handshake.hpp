@@ -10,12 +10,14 @@
 
 namespace fabric::cm {
 
-void on_link_up(Id& id);               // connect.cpp
+void on_link_up(Id& id);  // connect.cpp
+// Nobody listens: tries again a little later. False: has been tried often enough.
+bool open_again(Id& id);               // connect.cpp
 void on_link_lost(Id& id, int error);  // lost.cpp; 0 or an errno value
 
 void on_message(Id& id, std::uint64_t transaction, const wire::CmRequest& message);  // incoming.cpp
-void on_message(Id& id, std::uint64_t transaction, const wire::CmReply& message);    // connect.cpp
-void on_message(Id& id, std::uint64_t transaction, const wire::CmReject& message);   // connect.cpp
+void on_message(Id& id, std::uint64_t transaction, const wire::CmReply& message);    // answer.cpp
+void on_message(Id& id, std::uint64_t transaction, const wire::CmReject& message);   // answer.cpp
 void on_message(Id& id, std::uint64_t transaction, const wire::CmMessageReceipt& message);
 void on_message(Id& id, std::uint64_t transaction,
                 const wire::CmReadyToUse& message);  // accept.cpp

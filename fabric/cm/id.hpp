@@ -114,7 +114,8 @@ struct Id final : rdma_cm_id, std::enable_shared_from_this<Id> {
     Options options;
     std::shared_ptr<carrier::Link> link;
     std::shared_ptr<Control> control;
-    wire::CmRequest request;  // active: what is sent when the link is up, again with a smaller MTU
+    wire::CmRequest request;   // active: what is sent when the link is up, again with a smaller MTU
+    std::size_t refusals = 0;  // active: how often nobody listened
     std::unique_ptr<carrier::Listener> listener;
     Reservation reservation;
     bool accepted = false;          // passive: the program accepted

@@ -2,6 +2,7 @@
 // Every number of the connection manager that is a choice, in one place.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 
@@ -14,6 +15,11 @@ using std::chrono::seconds;
 // side for the last message of the handshake. The kernel repeats a message after 4.3 s; we send
 // over a stream and wait for about four such periods.
 inline constexpr milliseconds kAnswerTime{17'000};
+// Where nobody listens, the link is tried again after these pauses before the program is told.
+// Programs that open a listener and have their peer connect at once (perftest does) lean on the
+// time a kernel takes to resolve and to connect, which is not there on a stream.
+inline constexpr std::array kRefusedPauses = {milliseconds{5}, milliseconds{10}, milliseconds{20},
+                                              milliseconds{40}, milliseconds{80}};
 // A peer that has the request but whose program has not decided asks for more time with this code:
 // 4.096 us << 24 is 68.7 s, as the kernel does.
 inline constexpr std::uint8_t kServiceTimeoutCode = 24;

@@ -49,6 +49,9 @@ void fail(Id& id, rdma_cm_event_type type, int status) {
 void on_link_lost(Id& id, int error) {
     switch (id.state) {
         case State::Opening:
+            if (error != ECONNREFUSED || !open_again(id))
+                fail_connecting(id, error);
+            break;
         case State::RequestSent:
         case State::ReplyReceived:
         case State::ReplySent:

@@ -223,6 +223,36 @@ void nobody_listens(void**) {
     assert_int_equal(errno, EINVAL);
 }
 
+bool connects_to_late_listener() {
+    std::uint16_t port = 0;
+    {
+        Server server;
+        port = server.port();
+    }
+    Client client(port);
+    assert_int_equal(client.connect(), 0);
+    Events events;
+    Peer id(events.channel());
+    sockaddr_in address = loopback(port);
+    assert_int_equal(rdma_bind_addr(id.get(), generic(address)), 0);
+    assert_int_equal(rdma_listen(id.get(), 0), 0);
+    while (events.empty() && client.events.empty())
+        continue;
+    if (events.empty())
+        return false;
+    const Peer accepted(events.expect(RDMA_CM_EVENT_CONNECT_REQUEST)->id);
+    return true;
+}
+
+// Listening a moment after the peer connects is early enough, as it is on a network. The moment is
+// short, so a busy machine gets several chances.
+void a_listener_may_be_a_little_late(void**) {
+    bool connected = false;
+    for (int i = 0; i < 20 && !connected; ++i)
+        connected = connects_to_late_listener();
+    assert_true(connected);
+}
+
 void other_port_space_is_another_service(void**) {
     Server server;
     Events events;
@@ -353,6 +383,7 @@ int main() {
         cmocka_unit_test(destroying_a_request_rejects_it),
         cmocka_unit_test(destroying_the_listener_rejects_what_waits),
         cmocka_unit_test(nobody_listens),
+        cmocka_unit_test(a_listener_may_be_a_little_late),
         cmocka_unit_test(other_port_space_is_another_service),
         cmocka_unit_test(backlog_limits_what_waits),
         cmocka_unit_test(without_a_queue_pair_the_program_establishes),
