@@ -206,7 +206,7 @@ void ask_for_short_slices() {
 void* run(void* argument) {
     State& self = *static_cast<State*>(argument);
     ask_for_short_slices();
-    prctl(PR_SET_TIMERSLACK, kTimerSlack.count());
+    prctl(PR_SET_TIMERSLACK, kTimerSlack.count(), 0L, 0L, 0L);
     std::array<epoll_event, kEventsPerRound> events;
     for (;;) {
         const int count = epoll_wait(self.epoll.get(), events.data(), kEventsPerRound, -1);
