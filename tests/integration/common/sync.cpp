@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "common/device_accesses.hpp"
+
 namespace it {
 namespace {
 
@@ -30,6 +32,7 @@ void Sync::send(std::string_view tag, std::span<const std::byte> payload) {
     std::memcpy(message.data(), tag.data(), tag.size());
     std::copy(payload.begin(), payload.end(),
               message.begin() + static_cast<std::ptrdiff_t>(tag.size()) + 1);
+    order_device_accesses();
     if (::send(fd_, message.data(), message.size(), MSG_NOSIGNAL) < 0) {
         FAIL("the other role has ended; it can not be told '%s'", std::string(tag).c_str());
     }
@@ -47,6 +50,7 @@ std::vector<std::byte> Sync::receive(std::string_view tag, const Deadline& deadl
         FAIL("the other role said '%s' instead of '%s'", std::string(said).c_str(),
              std::string(tag).c_str());
     }
+    order_device_accesses();
     return {end + 1, message.end()};
 }
 
