@@ -379,7 +379,11 @@ void TcpLink::finish_sending() {
     if (std::exchange(parked_, false))
         Engine::instance().watch(fd_, EPOLLIN, shared_from_this());
     set_interest(true, blocked_);
-    Engine::instance().after(kLinger, [self = shared_from_this()] {
+    // The engine keeps the link while it watches the socket; one that has ended earlier is let go.
+    Engine::instance().after(kLinger, [weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (self == nullptr)
+            return;
         const std::scoped_lock both(self->receive_mutex_, self->send_mutex_);
         if (self->state_ != State::Closed)
             self->shut(true);
