@@ -65,7 +65,6 @@ struct Terms {
 struct Options {
     std::uint8_t traffic_class = 0;
     std::uint8_t ack_timeout = kUnset;
-    bool reuse_address = false;
     bool only_family = false;
     static constexpr std::uint8_t kUnset = 0xff;
 };

@@ -40,8 +40,10 @@ int set_id_option(Id& id, int name, const void* value, std::size_t size) {
     switch (name) {
         case RDMA_OPTION_ID_TOS:
             return read(value, size, id.options.traffic_class);
-        case RDMA_OPTION_ID_REUSEADDR:
-            return read_flag(value, size, id.options.reuse_address);
+        case RDMA_OPTION_ID_REUSEADDR: {
+            bool always_so = true;  // a port is free as soon as nobody listens on it
+            return read_flag(value, size, always_so);
+        }
         case RDMA_OPTION_ID_AFONLY:
             return id.state > State::Bound ? EINVAL
                                            : read_flag(value, size, id.options.only_family);
