@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Both roles under Valgrind's memcheck.
 find_program(RPMA_VALGRIND valgrind REQUIRED)
-set(rpma_memcheck "${RPMA_VALGRIND} -q --fair-sched=try --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,indirect \
+set(rpma_memcheck "${RPMA_VALGRIND} -q --vgdb=no --fair-sched=try --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,indirect \
 --errors-for-leak-kinds=definite,indirect --track-fds=no --suppressions=${CMAKE_CURRENT_SOURCE_DIR}/valgrind.supp")
 foreach(name IN ITEMS
     atomic_write client_before_server descriptor_alignment event_without_completion events_follow_the_id
