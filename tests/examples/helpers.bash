@@ -44,6 +44,7 @@ start_server_at() {
         shift
     done
     shift || true
+    : >server.out # the new server empties it only once it runs: an earlier one's words would be taken for its own
     # bats waits for whoever holds its descriptor 3
     "$RPMA_FABRIC" run -- "$EXAMPLES/$name-server" "${options[@]}" "$address" "$at" "$@" >server.out 2>server.err 3>&- &
     server=$!
