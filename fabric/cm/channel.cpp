@@ -33,18 +33,23 @@ std::shared_ptr<Channel> Channel::of(rdma_event_channel* handle) {
     if (handle == nullptr)
         return nullptr;
     auto* const channel = static_cast<Channel*>(handle);
-    return channel->generation_ == process_generation() ? channel->published_ : nullptr;
+    if (channel->generation_ != process_generation())
+        return nullptr;
+    const std::lock_guard guard(channel->lock_);
+    return channel->published_;
 }
 
 rdma_event_channel* Channel::publish() {
+    const std::lock_guard guard(lock_);
     published_ = shared_from_this();
     return this;
 }
 
 Channel::Events Channel::retire() {
     Events dropped;
-    const std::shared_ptr<Channel> self = std::move(published_);
+    std::shared_ptr<Channel> self;  // goes after the lock is free
     const std::lock_guard guard(lock_);
+    self = std::move(published_);
     if (fd >= 0)
         close(std::exchange(fd, -1));
     for (auto& event : queue_)
