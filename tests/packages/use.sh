@@ -84,13 +84,13 @@ quietly cmake --build /tmp/consumer/build
 
 for directory in /tmp/by-pc /tmp/by-cmake; do
     echo "--- replicating on the fabric with what is in $directory"
-    rm -rf /tmp/work
-    mkdir -m 777 /tmp/work
-    head -c 3000000 /dev/urandom >/tmp/work/source
-    pair "$directory" replicate "/tmp/work/replica 3000000" "/tmp/work/source"
+    rm -rf /tmp/replicas
+    mkdir -m 777 /tmp/replicas
+    head -c 3000000 /dev/urandom >/tmp/replicas/source
+    pair "$directory" replicate "/tmp/replicas/replica 3000000" "/tmp/replicas/source"
     kill -KILL "$server"
     wait "$server" 2>/dev/null || true
-    cmp /tmp/work/source /tmp/work/replica || fail "the replica differs"
+    cmp /tmp/replicas/source /tmp/replicas/replica || fail "the replica differs"
     cat /tmp/client.out
 done
 pair /tmp/by-cmake connect "" "Anna"
