@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common.h"
+#include "../common/common.h"
+#include "protocol.h"
 #include "source.h"
 #include "timing.h"
 
@@ -39,25 +40,21 @@ static int allocate(struct replication* r) {
     return r->buffer && r->latency ? 0 : fail("buffers", strerror(ENOMEM));
 }
 
-static int connect_to(struct rpma_peer* peer, const char* address, const char* port,
-                      struct replication* r) {
+static int connect_server(struct rpma_peer* peer, const char* address, const char* port,
+                          struct replication* r) {
     struct rpma_conn_cfg* cfg = NULL;
     struct rpma_conn_req* req = NULL;
-    int ret = rpma_mr_reg(peer, r->buffer, (size_t)IN_FLIGHT * BATCH, RPMA_MR_USAGE_WRITE_SRC,
-                          &r->buffer_mr);
-    if (ret == 0)
-        ret = rpma_conn_cfg_new(&cfg);
-    if (ret == 0)
-        ret = rpma_conn_cfg_set_sq_size(cfg, QUEUE);
-    if (ret == 0)
-        ret = rpma_conn_cfg_set_cq_size(cfg, QUEUE + 1); /* if all fail, each makes an entry */
-    if (ret == 0)
-        ret = rpma_conn_req_new(peer, address, port, cfg, &req);
-    if (ret == 0)
-        ret = rpma_conn_req_connect(&req, NULL, &r->conn);
+    const size_t size = (size_t)IN_FLIGHT * BATCH;
+    int ret = check(rpma_mr_reg(peer, r->buffer, size, RPMA_MR_USAGE_WRITE_SRC, &r->buffer_mr),
+                    "buffers") ||
+              check(rpma_conn_cfg_new(&cfg), "configuration") ||
+              check(rpma_conn_cfg_set_sq_size(cfg, QUEUE), "configuration") ||
+              /* if all fail, each makes an entry */
+              check(rpma_conn_cfg_set_cq_size(cfg, QUEUE + 1), "configuration") ||
+              check(rpma_conn_req_new(peer, address, port, cfg, &req), address) ||
+              establish(&req, NULL, &r->conn);
     rpma_conn_cfg_delete(&cfg);
-    return ret ? fail_rpma(address, ret)
-               : wait_event(r->conn, RPMA_CONN_ESTABLISHED, SETUP_TIMEOUT_MS);
+    return ret;
 }
 
 static int read_offer(struct replication* r) {
@@ -65,8 +62,8 @@ static int read_offer(struct replication* r) {
     struct rpma_peer_cfg* cfg = NULL;
     size_t room = 0;
     int ret = rpma_conn_get_private_data(r->conn, &pdata);
-    if (ret)
-        return fail_rpma("private data", ret);
+    if (check(ret, "private data"))
+        return -1;
     const struct offer* offer = pdata.ptr;
     if (pdata.len < sizeof(*offer) || memcmp(offer->magic, OFFER_MAGIC, sizeof(offer->magic)) != 0)
         return fail("server", "speaks another protocol");
@@ -77,15 +74,18 @@ static int read_offer(struct replication* r) {
         !(ret = rpma_mr_remote_from_descriptor(offer->commit, sizeof(offer->commit), &r->commit)))
         ret = rpma_mr_remote_get_size(r->data, &room);
     rpma_peer_cfg_delete(&cfg);
-    if (ret)
-        return fail_rpma("the server's descriptors", ret);
+    if (check(ret, "the server's descriptors"))
+        return -1;
     r->flush = r->direct ? RPMA_FLUSH_TYPE_PERSISTENT : RPMA_FLUSH_TYPE_VISIBILITY;
     return r->source.size <= room ? 0 : fail("the target is too small", "the file is larger");
 }
 
 static int wait_done(struct replication* r) {
     struct ibv_wc wc;
-    int ret = wait_completion(r->conn, &wc, IO_TIMEOUT_MS);
+    struct rpma_cq* cq = NULL;
+    if (check(rpma_conn_get_cq(r->conn, &cq), "completion queue"))
+        return -1;
+    int ret = next_completion(r->conn, cq, &wc, IO_TIMEOUT_MS);
     return ret == 1 ? fail("server", "has closed the connection") : ret;
 }
 
@@ -105,7 +105,7 @@ static int post_batch(struct replication* r, size_t slot, size_t offset) {
     if (ret == 0)
         ret =
             rpma_flush(r->conn, r->data, offset, length, r->flush, RPMA_F_COMPLETION_ALWAYS, NULL);
-    return ret ? fail_rpma("posting", ret) : 0;
+    return check(ret, "posting");
 }
 
 static int copy(struct replication* r) {
@@ -133,8 +133,8 @@ static int make_durable(struct replication* r) {
     int ret = rpma_recv(r->conn, NULL, 0, 0, NULL);
     if (ret == 0)
         ret = rpma_send(r->conn, NULL, 0, 0, RPMA_F_COMPLETION_ALWAYS, NULL);
-    if (ret)
-        return fail_rpma("asking for a sync", ret);
+    if (check(ret, "asking for a sync"))
+        return -1;
     for (int i = 0; ret == 0 && i < 2; i++) /* of message and answer, in either order */
         ret = wait_done(r);
     return ret;
@@ -147,8 +147,8 @@ static int commit(struct replication* r) {
     int ret = rpma_atomic_write(r->conn, r->commit, 0, from, RPMA_F_COMPLETION_ON_ERROR, NULL);
     if (ret == 0)
         ret = rpma_flush(r->conn, r->commit, 0, 8, r->flush, RPMA_F_COMPLETION_ALWAYS, NULL);
-    if (ret)
-        return fail_rpma("commit", ret);
+    if (check(ret, "commit"))
+        return -1;
     return wait_done(r) ? -1 : make_durable(r);
 }
 
@@ -174,7 +174,7 @@ static int replicate(struct replication* r) {
     report(r, copied, now() - begin);
     if (rpma_conn_disconnect(r->conn))
         return fail("connection", "cannot be closed");
-    return wait_event(r->conn, RPMA_CONN_CLOSED, SETUP_TIMEOUT_MS);
+    return wait_event(r->conn, RPMA_CONN_CLOSED, TIMEOUT_MS);
 }
 
 int main(int argc, char* argv[]) {
@@ -185,8 +185,8 @@ int main(int argc, char* argv[]) {
         return 2;
     }
     int ret = open_source(argv[3], &r.source) || allocate(&r) ||
-              (peer = open_peer(argv[1], RPMA_UTIL_IBV_CONTEXT_REMOTE)) == NULL ||
-              connect_to(peer, argv[1], argv[2], &r) || read_offer(&r) || replicate(&r);
+              open_peer(argv[1], RPMA_UTIL_IBV_CONTEXT_REMOTE, &peer) ||
+              connect_server(peer, argv[1], argv[2], &r) || read_offer(&r) || replicate(&r);
     rpma_conn_delete(&r.conn); /* each of these accepts what was never made */
     rpma_mr_remote_delete(&r.data);
     rpma_mr_remote_delete(&r.commit);

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common.h"
+#include "../common/common.h"
+#include "protocol.h"
 #include "target.h"
 
 static const char usage[] =
@@ -44,7 +45,7 @@ static int make_offer(const struct target* data, const struct target* commit, bo
     if (ret == 0)
         ret = rpma_mr_get_descriptor(commit->mr, offer->commit);
     rpma_peer_cfg_delete(&config);
-    return ret ? fail_rpma("descriptors", ret) : 0;
+    return check(ret, "descriptors");
 }
 
 /* A message asks that all that was written so far be made durable; the answer says that it is. */
@@ -55,17 +56,16 @@ static int answer_sync(struct rpma_conn* conn, const struct target* data,
     int ret = rpma_recv(conn, NULL, 0, 0, NULL);
     if (ret == 0)
         ret = rpma_send(conn, NULL, 0, 0, RPMA_F_COMPLETION_ALWAYS, NULL);
-    return ret ? fail_rpma("answer", ret) : 0;
+    return check(ret, "answer");
 }
 
 static void serve(struct rpma_conn* conn, const struct target* data, const struct target* commit) {
     struct ibv_wc wc;
-    int ret = rpma_recv(conn, NULL, 0, 0, NULL);
-    if (ret)
-        fail_rpma("receive", ret);
-    if (ret == 0)
-        ret = wait_event(conn, RPMA_CONN_ESTABLISHED, SETUP_TIMEOUT_MS);
-    while (ret == 0 && (ret = wait_completion(conn, &wc, -1)) == 0)
+    struct rpma_cq* cq = NULL;
+    int ret = check(rpma_recv(conn, NULL, 0, 0, NULL), "receive") ||
+              check(rpma_conn_get_cq(conn, &cq), "completion queue") ||
+              wait_event(conn, RPMA_CONN_ESTABLISHED, TIMEOUT_MS);
+    while (ret == 0 && (ret = next_completion(conn, cq, &wc, -1)) == 0)
         if (wc.opcode == IBV_WC_RECV)
             ret = answer_sync(conn, data, commit);
     printf("client gone, %" PRIu64 " bytes are committed\n", *(volatile uint64_t*)commit->address);
@@ -82,17 +82,11 @@ static int next_client(struct rpma_ep* ep, const struct target* data, const stru
     struct rpma_conn_private_data pdata = {.ptr = offer, .len = sizeof(*offer)};
     struct rpma_conn_req* req = NULL;
     struct rpma_conn* conn = NULL;
-    int ret = rpma_ep_next_conn_req(ep, NULL, &req); /* sleeps until somebody connects */
-    if (ret == RPMA_E_INVAL)
-        return 0; /* an event that is no request, such as a client that gave up */
-    if (ret)
-        return fail_rpma("connection request", ret);
+    if (next_request(ep, NULL, &req))
+        return -1;
     begin(commit);
-    ret = rpma_conn_req_connect(&req, &pdata, &conn);
-    if (ret) {
-        fail_rpma("accepting", ret);
+    if (check(rpma_conn_req_connect(&req, &pdata, &conn), "accepting"))
         return 0; /* that client's trouble; the next may come */
-    }
     serve(conn, data, commit);
     rpma_conn_disconnect(conn);
     rpma_conn_delete(&conn);
@@ -124,8 +118,9 @@ static int run(struct rpma_peer* peer, char** args, off_t size, bool direct) {
         ret = fail(args[2], "--direct-write, but not on persistent memory");
     if (ret == 0)
         ret = make_offer(&data, &commit, direct, &offer);
-    if (ret == 0 && (ret = rpma_ep_listen(peer, args[0], args[1], &ep)) != 0)
-        fail_rpma("cannot listen (is the port taken?)", ret);
+    if (ret == 0)
+        ret = check(rpma_ep_listen(peer, args[0], args[1], &ep),
+                    "cannot listen (is the port taken?)");
     if (ret == 0)
         announce(args, &data);
     while (ret == 0)
@@ -146,9 +141,9 @@ int main(int argc, char* argv[]) {
         fputs(usage, stderr);
         return 2;
     }
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    struct rpma_peer* peer = open_peer(args[0], RPMA_UTIL_IBV_CONTEXT_LOCAL);
-    int ret = peer ? run(peer, args, size, direct) : -1;
+    struct rpma_peer* peer = NULL;
+    int ret =
+        open_peer(args[0], RPMA_UTIL_IBV_CONTEXT_LOCAL, &peer) || run(peer, args, size, direct);
     rpma_peer_delete(&peer);
     return ret ? 1 : 0;
 }

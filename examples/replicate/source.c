@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common.h"
+#include "../common/common.h"
 
 int open_source(const char* path, struct source* source) {
     struct stat info;

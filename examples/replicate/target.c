@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common.h"
+#include "../common/common.h"
 
 /* Reserves the blocks now: with a full disk a store into the mapping would end the process. */
 static int grow(int fd, const char* path, off_t size) {
@@ -57,6 +57,5 @@ int open_target(struct rpma_peer* peer, const char* path, off_t size, struct tar
     int usage = RPMA_MR_USAGE_WRITE_DST | RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY;
     if (target->granularity != PMEM2_GRANULARITY_PAGE)
         usage |= RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT; /* some devices refuse it for other memory */
-    ret = rpma_mr_reg(peer, target->address, target->size, usage, &target->mr);
-    return ret ? fail_rpma(path, ret) : 0;
+    return check(rpma_mr_reg(peer, target->address, target->size, usage, &target->mr), path);
 }

@@ -60,8 +60,8 @@ echo "--- the example of the README, by pkg-config"
 cc -D_GNU_SOURCE 03-write-flush/client.c common/*.c $(pkg-config --cflags --libs librpma libpmem2) -o /tmp/client # as in the guide
 mkdir /tmp/by-pc
 read -ra flags <<<"$(pkg-config --cflags --libs librpma libpmem2)"
-cc -std=c11 -D_GNU_SOURCE -o /tmp/by-pc/replicate-server replicate/{server,target,common}.c "${flags[@]}"
-cc -std=c11 -D_GNU_SOURCE -o /tmp/by-pc/replicate-client replicate/{client,source,timing,common}.c "${flags[@]}"
+cc -std=c11 -D_GNU_SOURCE -o /tmp/by-pc/replicate-server replicate/{server,target}.c common/common.c "${flags[@]}"
+cc -std=c11 -D_GNU_SOURCE -o /tmp/by-pc/replicate-client replicate/{client,source,timing}.c common/common.c "${flags[@]}"
 
 echo "--- and all examples, by CMake"
 quietly cmake -S . -B /tmp/by-cmake

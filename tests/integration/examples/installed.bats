@@ -11,8 +11,8 @@ load helpers
     export PKG_CONFIG_PATH
     sources=$(find "$PWD/installed" -path '*examples/replicate' -type d)
     read -ra flags <<<"$(pkg-config --define-prefix --cflags --libs librpma libpmem2) -Wl,-rpath,$(dirname "$PKG_CONFIG_PATH")"
-    cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -o server "$sources"/{server,target,common}.c "${flags[@]}"
-    cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -o client "$sources"/{client,source,timing,common}.c "${flags[@]}"
+    cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -o server "$sources"/{server,target}.c "$sources"/../common/common.c "${flags[@]}"
+    cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -o client "$sources"/{client,source,timing}.c "$sources"/../common/common.c "${flags[@]}"
 
     server_program=./server
     client_program=./client
