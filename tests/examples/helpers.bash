@@ -52,11 +52,15 @@ start_server_at() {
     grep -q '^listening' server.out
 }
 
+pick_port() {
+    port=$((20000 + (RANDOM * 32768 + RANDOM) % 12000))
+}
+
 # start_server NAME ...: as above, on a port that is free, in $port
 start_server() {
     local attempt
     for attempt in {1..10}; do
-        port=$((20000 + (RANDOM * 32768 + RANDOM) % 12000))
+        pick_port
         start_server_at "$port" "$@" && return
         grep -q 'cannot listen' server.err || break
     done

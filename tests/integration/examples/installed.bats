@@ -11,14 +11,13 @@ load helpers
     export PKG_CONFIG_PATH
     sources=$(find "$PWD/installed" -path '*examples/replicate' -type d)
     read -ra flags <<<"$(pkg-config --define-prefix --cflags --libs librpma libpmem2) -Wl,-rpath,$(dirname "$PKG_CONFIG_PATH")"
-    cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -o server "$sources"/{server,target}.c "$sources"/../common/common.c "${flags[@]}"
-    cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -o client "$sources"/{client,source,timing}.c "$sources"/../common/common.c "${flags[@]}"
+    cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -o replicate-server "$sources"/{server,target}.c "$sources"/../common/common.c "${flags[@]}"
+    cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -o replicate-client "$sources"/{client,source,timing}.c "$sources"/../common/common.c "${flags[@]}"
 
-    server_program=./server
-    client_program=./client
+    EXAMPLES=.
     RPMA_FABRIC=$PWD/installed/bin/rpma-fabric
     random_file source 1000000
-    start_server replica 1000000
+    start_replica replica 1000000
     run -0 replicate source
     cmp source replica
 }

@@ -7,7 +7,7 @@ load helpers
 
 @test "the replica equals the source after the server was killed" {
     random_file source 5000001
-    start_server replica 5000001
+    start_replica replica 5000001
     run -0 replicate source
     [[ $output == *"replicated 5000001 bytes"* && $output == *"flush latency"*"median"* ]]
     kill_server
@@ -19,7 +19,7 @@ load helpers
     for size in 1 7 8 65535 65536 65537 524288 524289 1048576 1572865; do
         random_file source "$size"
         rm -f replica replica.commit
-        start_server replica "$size"
+        start_replica replica "$size"
         run -0 replicate source
         kill_server
         cmp source replica
@@ -30,7 +30,7 @@ load helpers
 @test "a server serves one client after another" {
     random_file first 300000
     random_file second 200000
-    start_server replica 300000
+    start_replica replica 300000
     run -0 replicate first
     cmp first replica
     run -0 replicate second
@@ -40,7 +40,7 @@ load helpers
 
 @test "a file that is not on persistent memory is called that, and the server writes back" {
     random_file source 100000
-    start_server replica 100000
+    start_replica replica 100000
     grep -q 'not on persistent memory' server.out
     run -0 replicate source
     [[ $output == *"written back by the server"* ]]
@@ -49,7 +49,7 @@ load helpers
 @test "where the server declares direct write, flushes are persistent and no CPU is asked" {
     export PMEM2_FORCE_GRANULARITY=CACHE_LINE
     random_file source 600000
-    start_server --direct-write replica 600000
+    start_replica --direct-write replica 600000
     run -1 grep 'not on persistent memory' server.out
     run -0 replicate source
     [[ $output == *"flushed to the persistence domain"* ]]
@@ -58,9 +58,9 @@ load helpers
 
 @test "a client killed half-way leaves no commit, and the next client is served" {
     random_file source $((32 << 20))
-    start_server replica $((32 << 20))
+    start_replica replica $((32 << 20))
     # Small packets and a trace make it slow enough to be caught in the middle.
-    "$RPMA_FABRIC" run --mtu 256 --trace trace -- "$client_program" "$address" "$port" source 3>&- &
+    "$RPMA_FABRIC" run --mtu 256 --trace trace -- "$EXAMPLES/replicate-client" "$address" "$port" source 3>&- &
     client=$!
     wait_until 30 grep -q WRITE_LAST trace
     kill -KILL "$client"

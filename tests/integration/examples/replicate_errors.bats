@@ -30,7 +30,7 @@ load helpers
         [[ $status -ne 0 ]] || as_user=(setpriv --reuid nobody --clear-groups)
         chmod a+x . .. 2>/dev/null || true
     fi
-    run -1 "${as_user[@]}" "$RPMA_FABRIC" run -- "$client_program" "$address" "$port" secret
+    run -1 "${as_user[@]}" "$RPMA_FABRIC" run -- "$EXAMPLES/replicate-client" "$address" "$port" secret
     [[ $output == *"secret: Permission denied"* ]]
 }
 
@@ -43,14 +43,14 @@ load helpers
 
 @test "the target is too small" {
     random_file source 1000
-    start_server replica 999
+    start_replica replica 999
     run -1 replicate source
     [[ $output == *"target is too small"* ]]
 }
 
 @test "target: empty, in a missing directory, a directory" {
     for target in replica missing/replica .; do
-        run -1 timeout 60 "$RPMA_FABRIC" run -- "$server_program" "$address" 1 "$target"
+        run -1 timeout 60 "$RPMA_FABRIC" run -- "$EXAMPLES/replicate-server" "$address" 1 "$target"
         [[ $output == *"$target: "* ]]
     done
 }
@@ -64,26 +64,26 @@ load helpers
     else
         small_disk=(bash -c 'trap "" XFSZ && ulimit -f 1024 && exec "$@"' sh)
     fi
-    run -1 timeout 60 "${small_disk[@]}" "$RPMA_FABRIC" run -- "$server_program" "$address" 1 disk/replica 2000000
+    run -1 timeout 60 "${small_disk[@]}" "$RPMA_FABRIC" run -- "$EXAMPLES/replicate-server" "$address" 1 disk/replica 2000000
     [[ $output == *"disk/replica: No space left on device"* || $output == *"disk/replica: File too large"* ]]
 }
 
 @test "direct write is refused where the file is not on persistent memory" {
-    run -1 timeout 60 "$RPMA_FABRIC" run -- "$server_program" --direct-write "$address" 1 replica 4096
+    run -1 timeout 60 "$RPMA_FABRIC" run -- "$EXAMPLES/replicate-server" --direct-write "$address" 1 replica 4096
     [[ $output == *"not on persistent memory"* ]]
 }
 
 @test "the port is taken" {
-    start_server first 4096
-    run -1 timeout 60 "$RPMA_FABRIC" run -- "$server_program" "$address" "$port" second 4096
+    start_replica first 4096
+    run -1 timeout 60 "$RPMA_FABRIC" run -- "$EXAMPLES/replicate-server" "$address" "$port" second 4096
     [[ $output == *"cannot listen"* ]]
 }
 
 @test "the server is killed half-way" {
     random_file source $((32 << 20))
-    start_server replica $((32 << 20))
+    start_replica replica $((32 << 20))
     # Small packets and a trace make it slow enough to be caught in the middle.
-    "$RPMA_FABRIC" run --mtu 256 --trace trace -- "$client_program" "$address" "$port" source >client.out 2>&1 3>&- &
+    "$RPMA_FABRIC" run --mtu 256 --trace trace -- "$EXAMPLES/replicate-client" "$address" "$port" source >client.out 2>&1 3>&- &
     client=$!
     wait_until 30 grep -q WRITE_LAST trace
     kill_server
@@ -98,7 +98,7 @@ load helpers
 
 @test "the server stops answering before it has accepted" {
     random_file source 10
-    start_server replica 4096
+    start_replica replica 4096
     kill -STOP "$server"
     run -1 replicate source
     [[ $output == *"in time"* || $output == *"unreachable"* ]]
@@ -107,15 +107,15 @@ load helpers
 @test "no RDMA device: the message names the launcher" {
     [[ ! -d /sys/class/infiniband || -z $(ls /sys/class/infiniband) ]] || skip "this machine has an RDMA device"
     random_file source 10
-    run -1 "$client_program" "$address" 1 source
+    run -1 "$EXAMPLES/replicate-client" "$address" 1 source
     [[ $output == *"rpma-fabric run --"* ]]
-    run -1 "$server_program" "$address" 1 replica 4096
+    run -1 "$EXAMPLES/replicate-server" "$address" 1 replica 4096
     [[ $output == *"rpma-fabric run --"* ]]
 }
 
 @test "wrong arguments: usage" {
-    run -2 "$client_program"
+    run -2 "$EXAMPLES/replicate-client"
     [[ $output == *usage* ]]
-    run -2 "$server_program" a b c -5
+    run -2 "$EXAMPLES/replicate-server" a b c -5
     [[ $output == *usage* ]]
 }
