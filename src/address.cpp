@@ -16,11 +16,12 @@ namespace {
 Status look_up_failure(int result, int err, const char* node, const char* service) {
     const char* port = service != nullptr ? service : "(none)";
     if (result == EAI_SYSTEM || (result == -1 && err != 0)) {
-        return Status::system(RPMA_E_PROVIDER, err, "rdma_getaddrinfo(%s, port %s) failed", node,
-                              port);
+        return Status::system(err == ENOMEM ? RPMA_E_NOMEM : RPMA_E_PROVIDER, err,
+                              "rdma_getaddrinfo(%s, port %s) failed", node, port);
     }
-    return Status::failure(RPMA_E_PROVIDER, "rdma_getaddrinfo(%s, port %s) failed: %s (%d)", node,
-                           port, gai_strerror(result), result);
+    return Status::failure(result == EAI_MEMORY ? RPMA_E_NOMEM : RPMA_E_PROVIDER,
+                           "rdma_getaddrinfo(%s, port %s) failed: %s (%d)", node, port,
+                           gai_strerror(result), result);
 }
 
 bool has_device() {

@@ -148,7 +148,8 @@ Status rpma_peer::flush_buffer(rpma::FlushBuffer& out) {
 Status rpma_peer::close() {
     Status status = flush_mr_.close();
     if (flush_page_ != nullptr && munmap(flush_page_, page_size()) != 0) {
-        status.keep_first(Status::system(RPMA_E_INVAL, errno, "munmap of the flush page failed"));
+        status.keep_first(
+            Status::system(RPMA_E_PROVIDER, errno, "munmap of the flush page failed"));
     }
     flush_page_ = nullptr;
     status.keep_first(pd_.close());
