@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness.hpp"
 
+#include <sys/mman.h>
+
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +18,7 @@ int allocations = 0;
 namespace {
 
 int allocation_to_fail = 0;
+bool later_ones_too = false;
 int live = 0;
 int live_at_start = 0;
 
@@ -37,8 +41,16 @@ void capture(rpma_log_level threshold) {
     lines.clear();
 }
 
-void fail_allocation(int nth) {
+void fail_allocation(int nth, bool lasting) {
     allocation_to_fail = nth > 0 ? allocations + nth : 0;
+    later_ones_too = lasting;
+}
+
+/// Counts an allocation; whether it has to fail.
+bool fails() {
+    ++allocations;
+    return allocation_to_fail != 0 && (allocations == allocation_to_fail ||
+                                       (later_ones_too && allocations > allocation_to_fail));
 }
 
 int live_allocations() {
@@ -182,9 +194,13 @@ void* __wrap_malloc(size_t size);
 void* __real_calloc(size_t number, size_t size);
 void* __wrap_calloc(size_t number, size_t size);
 void __wrap_free(void* memory);
+void* __real_mmap(void* at, size_t size, int protection, int flags, int fd, off_t offset);
+int __real_munmap(void* memory, size_t size);
+void* __wrap_mmap(void* at, size_t size, int protection, int flags, int fd, off_t offset);
+int __wrap_munmap(void* memory, size_t size);
 
 void* __wrap_malloc(size_t size) {
-    if (++harness::allocations == harness::allocation_to_fail) {
+    if (harness::fails()) {
         return nullptr;
     }
     ++harness::live;
@@ -192,7 +208,7 @@ void* __wrap_malloc(size_t size) {
 }
 
 void* __wrap_calloc(size_t number, size_t size) {
-    if (++harness::allocations == harness::allocation_to_fail) {
+    if (harness::fails()) {
         return nullptr;
     }
     ++harness::live;
@@ -202,5 +218,19 @@ void* __wrap_calloc(size_t number, size_t size) {
 void __wrap_free(void* memory) {
     harness::live -= memory != nullptr ? 1 : 0;
     __real_free(memory);
+}
+
+void* __wrap_mmap(void* at, size_t size, int protection, int flags, int fd, off_t offset) {
+    if (harness::fails()) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    ++harness::live;
+    return __real_mmap(at, size, protection, flags, fd, offset);
+}
+
+int __wrap_munmap(void* memory, size_t size) {
+    --harness::live;
+    return __real_munmap(memory, size);
 }
 }

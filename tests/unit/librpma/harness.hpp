@@ -32,9 +32,10 @@ extern std::vector<Line> lines;
 /// Thresholds passed: which lines are captured.
 void capture(rpma_log_level threshold);
 
-/// Allocations of the library: number so far, and the one (counted from now, from 1) that fails.
+/// Allocations and mappings of the library: number so far, and the one (counted from now, from 1;
+/// 0: none) that fails, or with all later ones.
 extern int allocations;
-void fail_allocation(int nth);
+void fail_allocation(int nth, bool lasting = false);
 int live_allocations();
 
 int set_up(void** state);

@@ -135,6 +135,7 @@ struct World {
     struct Plan {
         int nth;
         int err;
+        bool lasting = false;  ///< all calls from the nth on
     };
     std::map<std::string, std::vector<Plan>> plans;
 };
