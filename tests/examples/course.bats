@@ -5,6 +5,11 @@
 
 load helpers
 
+@test "the programs use the library that is meant" {
+    [[ -n ${EXPECTED_LIBRARY:-} ]] || skip "this suite was not told which"
+    ldd "$EXAMPLES/connect-server" | grep -F "librpma.so.0 => $EXPECTED_LIBRARY "
+}
+
 @test "01-connect" {
     start_server connect
     run_client connect Anna

@@ -7,6 +7,7 @@ set(rpma_debian_library ${rpma_debian_root}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE
 if(RPMA_DEBIAN_LIBRARY)
   set(rpma_debian_library ${RPMA_DEBIAN_LIBRARY})
 endif()
+set(rpma_debian_library ${rpma_debian_library} CACHE INTERNAL "for tests of other directories, with fixture debian_librpma")
 add_test(NAME interop.fetch_debian_library
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/fetch_debian_library.sh ${rpma_debian_root} ${rpma_debian_library})
 set_tests_properties(interop.fetch_debian_library PROPERTIES
