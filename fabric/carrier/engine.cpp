@@ -70,6 +70,7 @@ struct State {
     std::multimap<Clock::time_point, Timer> timers;
     std::unordered_map<Engine::TimerId, std::multimap<Clock::time_point, Timer>::iterator> by_id;
     Engine::TimerId last_id = 0;
+    State* parents = nullptr;  // in a forked child: has locks held and a thread that is not here
 };
 
 // Replaced in a forked child, never destroyed: the thread outlives static destructors.
@@ -281,9 +282,9 @@ void engine_resume() {
 }
 
 void engine_forget() {
-    current().store(
-        new State,
-        std::memory_order_release);  // the old one has locks held and a thread that is not here
+    auto* const own = new State;
+    own->parents = current().load(std::memory_order_acquire);
+    current().store(own, std::memory_order_release);
 }
 
 Engine& Engine::instance() {
