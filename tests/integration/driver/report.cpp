@@ -10,7 +10,7 @@
 namespace driver {
 namespace {
 
-void print(const char* format, va_list arguments) {
+[[gnu::format(printf, 1, 0)]] void print(const char* format, va_list arguments) {
     std::fputs("driver: ", stdout);
     // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): started by the callers
     std::vprintf(format, arguments);

@@ -20,7 +20,8 @@ public:
     WrongMemory(rdma_cm_id* id, std::size_t mistake)
         : bytes_(2 * kSize), pd_(ibv_alloc_pd(id->verbs)) {
         CHECK(pd_ != nullptr);
-        mr_ = ibv_reg_mr(mistake == 2 ? pd_ : id->pd, bytes_.data(), kSize, IBV_ACCESS_LOCAL_WRITE);
+        constexpr int kAccess = IBV_ACCESS_LOCAL_WRITE;
+        mr_ = ibv_reg_mr(mistake == 2 ? pd_ : id->pd, bytes_.data(), kSize, kAccess);
         CHECK(mr_ != nullptr);
         sge_ = {.addr = reinterpret_cast<std::uintptr_t>(bytes_.data()) + (mistake == 0 ? 1 : 0),
                 .length = kSize,

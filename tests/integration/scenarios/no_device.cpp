@@ -14,7 +14,8 @@ std::string& log_text() {
     return text;
 }
 
-void keep_log(rpma_log_level, const char*, const int, const char*, const char* format, ...) {
+[[gnu::format(printf, 5, 6)]] void keep_log(rpma_log_level, const char*, const int, const char*,
+                                            const char* format, ...) {
     char line[1024];
     va_list arguments;
     va_start(arguments, format);

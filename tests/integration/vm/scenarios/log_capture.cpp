@@ -17,7 +17,8 @@ std::vector<std::string>& errors() {
     return list;
 }
 
-void keep(rpma_log_level level, const char*, int, const char*, const char* format, ...) {
+[[gnu::format(printf, 5, 6)]] void keep(rpma_log_level level, const char*, int, const char*,
+                                        const char* format, ...) {
     if (level > RPMA_LOG_LEVEL_ERROR) {
         return;
     }
