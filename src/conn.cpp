@@ -6,6 +6,7 @@
 
 #include "api.hpp"
 #include "cm_event.hpp"
+#include "mr.hpp"
 #include "peer_cfg.hpp"
 
 using rpma::Origin;
@@ -87,7 +88,20 @@ Status rpma_conn::prepare(const rpma::Link& from) {
     qp = from.qp();
     native_flush = from.has_native_flush();
     native_atomic_write = from.has_native_atomic_write();
-    return native_flush ? Status() : from.peer()->flush_buffer(flush_buffer);
+    allow_flushes(RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY);
+    if (native_flush) {
+        return {};
+    }
+    rpma::FlushBuffer buffer = {};
+    const Status status = from.peer()->flush_buffer(buffer);
+    flush_buffer = {buffer.address, 0, buffer.lkey};
+    return status;
+}
+
+void rpma_conn::allow_flushes(int usages) {
+    const unsigned types = rpma::flush_types_of(usages);
+    allowed_flushes.store(types, std::memory_order_relaxed);
+    read_flushes.store(native_flush ? 0 : types, std::memory_order_relaxed);
 }
 
 Status rpma_conn::translate(const rdma_cm_event& cm_event, rpma_conn_event& out) {
@@ -152,9 +166,8 @@ int rpma_conn_apply_remote_peer_cfg(struct rpma_conn* conn, const struct rpma_pe
         return bad;
     }
     const bool direct = pcfg->direct_write_to_pmem.load(std::memory_order_relaxed);
-    conn->allowed_flushes.store(
-        RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY | (direct ? RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT : 0),
-        std::memory_order_relaxed);
+    conn->allow_flushes(RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY |
+                        (direct ? RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT : 0));
     return 0;
 }
 

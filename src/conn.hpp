@@ -17,10 +17,15 @@ struct rpma_conn {
     /// The event that a CM event stands for, or RPMA_E_NO_EVENT, RPMA_E_UNKNOWN.
     rpma::Status translate(const rdma_cm_event& cm_event, rpma_conn_event& out);
 
+    /// Sets which flushes the other side allows: RPMA_MR_USAGE_FLUSH_TYPE_* bits.
+    void allow_flushes(int usages);
+
     ibv_qp* qp = nullptr;
-    rpma::FlushBuffer flush_buffer = {};
-    /// RPMA_MR_USAGE_FLUSH_TYPE_* bits of the flushes that the other side allows.
-    std::atomic<int> allowed_flushes{RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY};
+    /// A bit for each RPMA_FLUSH_TYPE_* that is allowed, and for those of them that are reads.
+    std::atomic<unsigned> allowed_flushes{0};
+    std::atomic<unsigned> read_flushes{0};
+    /// The peer's flush buffer, with length 0.
+    alignas(16) ibv_sge flush_buffer = {};
     bool native_flush = false;
     bool native_atomic_write = false;
     std::atomic<bool> closed_reported{false};

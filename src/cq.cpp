@@ -6,6 +6,7 @@
 #include <climits>
 
 #include "api.hpp"
+#include "arithmetic.hpp"
 #include "err.hpp"
 #include "hints.hpp"
 
@@ -50,6 +51,43 @@ RPMA_COLD int poll_failure(int result, int num_entries, const Where& where) {
         Status::failure(RPMA_E_UNKNOWN, "ibv_poll_cq gave %d completions of %d asked for", result,
                         num_entries),
         where, Origin::data_path);
+}
+
+/// Whether it is the plain call: one entry, and the caller does not want to be told that it is one.
+RPMA_INLINE bool asks_for_one(int num_entries, const int* num_entries_got) {
+    const auto others = rpma::opaque<std::uintptr_t>(static_cast<unsigned>(num_entries) - 1U);
+    return (others | reinterpret_cast<std::uintptr_t>(num_entries_got)) == 0;
+}
+
+/// For what the faster ways passed on: bad arguments, and pointers that seemed to be missing.
+RPMA_COLD int check_and_get(rpma_cq* cq, int num_entries, ibv_wc* wc, int* num_entries_got,
+                            const Where& where) {
+    if (cq == nullptr || wc == nullptr || num_entries < 1 ||
+        (num_entries_got == nullptr && num_entries > 1)) {
+        return refuse_get_wc(cq, num_entries, wc, where);
+    }
+    const int result = ibv_poll_cq(cq->verbs, num_entries, wc);
+    if (result <= 0 || result > num_entries) {
+        return poll_failure(result, num_entries, where);
+    }
+    if (num_entries_got != nullptr) {
+        *num_entries_got = result;
+    }
+    return 0;
+}
+
+RPMA_APART int get_several(rpma_cq* cq, int num_entries, ibv_wc* wc, int* num_entries_got,
+                           const Where& where) {
+    if (RPMA_UNLIKELY(!rpma::surely_given(cq, num_entries_got) || wc == nullptr ||
+                      num_entries < 1)) {
+        return check_and_get(cq, num_entries, wc, num_entries_got, where);
+    }
+    const int result = ibv_poll_cq(cq->verbs, num_entries, wc);
+    if (RPMA_UNLIKELY(static_cast<unsigned>(result) - 1 >= static_cast<unsigned>(num_entries))) {
+        return poll_failure(result, num_entries, where);
+    }
+    *num_entries_got = result;
+    return 0;
 }
 
 }  // namespace
@@ -126,20 +164,9 @@ int rpma_cq_wait(struct rpma_cq* cq) {
 
 int rpma_cq_get_wc(struct rpma_cq* cq, int num_entries, struct ibv_wc* wc, int* num_entries_got) {
     static constexpr Where here = Where::here();
-    if (RPMA_UNLIKELY(cq == nullptr || wc == nullptr)) {
-        return refuse_get_wc(cq, num_entries, wc, here);
+    if (RPMA_LIKELY(asks_for_one(num_entries, num_entries_got) && rpma::surely_given(cq, wc))) {
+        int result = ibv_poll_cq(cq->verbs, num_entries, wc);
+        return RPMA_LIKELY(rpma::take_last(result)) ? result : poll_failure(result + 1, 1, here);
     }
-    if (RPMA_LIKELY(num_entries == 1 && num_entries_got == nullptr)) {
-        const int result = ibv_poll_cq(cq->verbs, 1, wc);
-        return RPMA_LIKELY(result == 1) ? 0 : poll_failure(result, 1, here);
-    }
-    if (RPMA_UNLIKELY(num_entries < 1 || num_entries_got == nullptr)) {
-        return refuse_get_wc(cq, num_entries, wc, here);
-    }
-    const int result = ibv_poll_cq(cq->verbs, num_entries, wc);
-    if (RPMA_UNLIKELY(result <= 0 || result > num_entries)) {
-        return poll_failure(result, num_entries, here);
-    }
-    *num_entries_got = result;
-    return 0;
+    return get_several(cq, num_entries, wc, num_entries_got, here);
 }

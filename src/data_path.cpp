@@ -57,8 +57,8 @@ RPMA_INLINE int write(ibv_wr_opcode opcode, const rpma_conn* conn, const rpma_mr
                       std::size_t len, int flags, std::uint32_t imm, const void* op_context,
                       const Where& where) {
     if (RPMA_UNLIKELY(!rpma::surely_given(conn, dst, src) || flags == 0 ||
-                      !rpma::fits(src->source_limit, src_offset, len) ||
-                      !rpma::fits(dst->destination_limit, dst_offset, len))) {
+                      !rpma::fits(rpma::apart(src->source_limit), src_offset, len) ||
+                      !rpma::fits(rpma::apart(dst->destination_limit), dst_offset, len))) {
         return check_and_post(
             {opcode, conn, src, src_offset, dst, dst_offset, len, flags, imm, op_context}, where);
     }
@@ -124,11 +124,6 @@ RPMA_COLD int check_and_write_atomically(const RemoteArguments& a, const char* s
                : write_atomically(a.conn, a.remote, a.offset, src, a.flags, a.op_context, where);
 }
 
-/// Whether the 8 bytes at offset are aligned, in the region and in the other side's memory.
-RPMA_INLINE bool is_aligned(const rpma_mr_remote* region, std::size_t offset) {
-    return ((offset | (region->address + offset)) & (RPMA_ATOMIC_WRITE_ALIGNMENT - 1)) == 0;
-}
-
 }  // namespace
 
 int rpma_read(struct rpma_conn* conn, struct rpma_mr_local* dst, size_t dst_offset,
@@ -136,16 +131,16 @@ int rpma_read(struct rpma_conn* conn, struct rpma_mr_local* dst, size_t dst_offs
               const void* op_context) {
     static constexpr Where here = Where::here();
     if (RPMA_UNLIKELY(!rpma::surely_given(conn, dst, src) || flags == 0 ||
-                      !rpma::fits(dst->destination_limit, dst_offset, len) ||
-                      !rpma::fits(src->source_limit, src_offset, len))) {
+                      !rpma::fits(rpma::apart(src->source_limit), src_offset, len) ||
+                      !rpma::fits(rpma::apart(dst->destination_limit), dst_offset, len))) {
         return check_and_post(
             {IBV_WR_RDMA_READ, conn, dst, dst_offset, src, src_offset, len, flags, 0, op_context},
             here);
     }
     SendRequest request;
     request.set(IBV_WR_RDMA_READ, rpma::signaled(flags), op_context);
-    request.set_local(dst, dst_offset, len);
     request.set_remote(src, src_offset);
+    request.set_local(dst, dst_offset, len);
     return rpma::post(conn->qp, request, here);
 }
 
@@ -170,8 +165,8 @@ int rpma_atomic_write(struct rpma_conn* conn, struct rpma_mr_remote* dst, size_t
     static constexpr Where here = Where::here();
     constexpr std::size_t kSize = RPMA_ATOMIC_WRITE_ALIGNMENT;
     if (RPMA_UNLIKELY(!rpma::surely_given(conn, dst, src) || flags == 0 ||
-                      conn->native_atomic_write || !is_aligned(dst, dst_offset) ||
-                      !rpma::fits(dst->destination_limit, dst_offset, kSize))) {
+                      conn->native_atomic_write || dst_offset % kSize != 0 ||
+                      dst_offset >= dst->atomic_limit)) {
         return check_and_write_atomically({conn, dst, dst_offset, kSize, flags, op_context}, src,
                                           here);
     }

@@ -179,16 +179,15 @@ int check_flush(const RemoteArguments& a, rpma_flush_type type, const Where& whe
                                              static_cast<int>(type)));
     }
     const bool persistent = type == RPMA_FLUSH_TYPE_PERSISTENT;
-    const int usage =
-        persistent ? RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT : RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY;
-    if ((a.conn->allowed_flushes.load(std::memory_order_relaxed) & usage) == 0) {
+    const unsigned bit = 1U << type;
+    if ((a.conn->allowed_flushes.load(std::memory_order_relaxed) & bit) == 0) {
         return refuse(where,
                       Status::failure(RPMA_E_NOSUPP,
                                       "the other side has not declared direct write to "
                                       "persistent memory: exchange peer descriptors and call "
                                       "rpma_conn_apply_remote_peer_cfg()"));
     }
-    if ((a.remote->usage & usage) == 0) {
+    if ((a.remote->flush_types & bit) == 0) {
         return refuse(where,
                       Status::failure(RPMA_E_NOSUPP,
                                       "the remote region (usage 0x%x) was not registered for "

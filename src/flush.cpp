@@ -11,13 +11,10 @@ using rpma::Where;
 
 namespace {
 
-/// The usage bit of a flush type; only for the two known ones.
-RPMA_INLINE int usage_of(unsigned type) {
-    static_assert(RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT >> RPMA_FLUSH_TYPE_PERSISTENT ==
-                  RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT);
-    static_assert(RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT >> RPMA_FLUSH_TYPE_VISIBILITY ==
-                  RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY);
-    return RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT >> type;
+/// Whether a flush of this type is a read that both sides allow.
+RPMA_INLINE bool is_read(const rpma_conn* conn, const rpma_mr_remote* region, unsigned type) {
+    const unsigned types = conn->read_flushes.load(std::memory_order_relaxed) & region->flush_types;
+    return type <= RPMA_FLUSH_TYPE_VISIBILITY && (types >> type & 1) != 0;
 }
 
 /// Reads bytes that lie inside the region, as near to the range as possible.
@@ -26,7 +23,8 @@ RPMA_INLINE int flush_by_read(const rpma_conn* conn, const rpma_mr_remote* dst,
                               const Where& where) {
     SendRequest request;
     request.set(IBV_WR_RDMA_READ, rpma::signaled(flags), op_context);
-    request.sge = {conn->flush_buffer.address, dst->probe_size, conn->flush_buffer.lkey};
+    rpma::store_words(&request.sge,
+                      rpma::load_words(&conn->flush_buffer) | rpma::load_words(&dst->probe));
     request.set_remote(dst, dst_offset < dst->last_probe ? dst_offset : dst->last_probe);
     return rpma::post(conn->qp, request, where);
 }
@@ -54,10 +52,7 @@ RPMA_COLD int check_and_flush(const RemoteArguments& a, rpma_flush_type type, co
 int rpma_flush(struct rpma_conn* conn, struct rpma_mr_remote* dst, size_t dst_offset, size_t len,
                enum rpma_flush_type type, int flags, const void* op_context) {
     static constexpr Where here = Where::here();
-    if (RPMA_UNLIKELY(!rpma::surely_given(conn, dst) || flags == 0 || conn->native_flush ||
-                      static_cast<unsigned>(type) > RPMA_FLUSH_TYPE_VISIBILITY ||
-                      (conn->allowed_flushes.load(std::memory_order_relaxed) & dst->usage &
-                       usage_of(type)) == 0 ||
+    if (RPMA_UNLIKELY(!rpma::surely_given(conn, dst) || flags == 0 || !is_read(conn, dst, type) ||
                       !rpma::fits(dst->size, dst_offset, len))) {
         return check_and_flush({conn, dst, dst_offset, len, flags, op_context}, type, here);
     }

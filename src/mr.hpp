@@ -41,6 +41,13 @@ inline bool inside(std::uint64_t size, std::uint64_t offset, std::uint64_t lengt
     return offset <= size && length <= size - offset;
 }
 
+/// The bits of 1 << RPMA_FLUSH_TYPE_* in a usage.
+inline unsigned flush_types_of(int usage) {
+    const unsigned persistent = (usage & RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT) != 0;
+    const unsigned visible = (usage & RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY) != 0;
+    return persistent << RPMA_FLUSH_TYPE_PERSISTENT | visible << RPMA_FLUSH_TYPE_VISIBILITY;
+}
+
 /// Bytes of a region's descriptor: address 8, size 8, rkey 4, usage 1, little-endian.
 inline constexpr std::size_t kMrDescriptorSize = 21;
 
@@ -66,12 +73,16 @@ struct rpma_mr_remote {
     /// False for what no honest peer can have sent.
     bool decode(const void* descriptor);
 
-    std::uint64_t address = 0;
+    alignas(16) std::uint64_t address = 0;
     std::uint32_t rkey = 0;
     int usage = 0;
     std::uint64_t destination_limit = 0;  ///< fast limit as destination of a write
     std::uint64_t source_limit = 0;       ///< fast limit as source of a read
-    std::uint64_t size = 0;
+    /// The length of what a flush reads, 1 to FlushBuffer::kSize; the rest is 0.
+    alignas(16) ibv_sge probe = {};
     std::uint64_t last_probe = 0;  ///< offset of the last FlushBuffer::kSize bytes, 0 if smaller
-    std::uint32_t probe_size = 0;  ///< bytes a flush reads, 1 to FlushBuffer::kSize
+    std::uint64_t size = 0;
+    /// An atomic write is fast at multiples of 8 below this; 0 if none is.
+    std::uint64_t atomic_limit = 0;
+    unsigned flush_types = 0;  ///< a bit for each RPMA_FLUSH_TYPE_* the usage allows
 };

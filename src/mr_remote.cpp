@@ -57,9 +57,14 @@ bool rpma_mr_remote::decode(const void* descriptor) {
     }
     destination_limit = rpma::fast_limit(rpma::can_be_written_remotely(usage), size);
     source_limit = rpma::fast_limit(rpma::can_be_read_remotely(usage), size);
-    probe_size =
+    probe.length =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(size, rpma::FlushBuffer::kSize));
-    last_probe = size - probe_size;
+    last_probe = size - probe.length;
+    constexpr std::uint64_t kAtomic = RPMA_ATOMIC_WRITE_ALIGNMENT;
+    if (address % kAtomic == 0 && destination_limit >= kAtomic) {
+        atomic_limit = destination_limit - (kAtomic - 1);
+    }
+    flush_types = rpma::flush_types_of(usage);
     return true;
 }
 

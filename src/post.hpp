@@ -10,22 +10,19 @@
 #include <cstdint>
 #include <cstring>
 
+#include "arithmetic.hpp"
 #include "data_path_checks.hpp"
 #include "hints.hpp"
 #include "mr.hpp"
 
 namespace rpma {
 
-/// Whether no pointer is NULL, in one branch. It may say no where all are given, if the addresses
-/// have no bit in common; the precise checks then let the call pass.
-template <typename... Pointers>
-RPMA_INLINE bool surely_given(Pointers... pointers) {
-    return (reinterpret_cast<std::uintptr_t>(pointers) & ...) != 0;
-}
-
 /// Whether the range ends within a fast limit (mr.hpp). Implies a length of 32 bits.
 RPMA_INLINE bool fits(std::uint64_t limit, std::size_t offset, std::size_t length) {
-    return RPMA_LIKELY(offset <= limit) && RPMA_LIKELY(length <= limit - offset);
+    if (RPMA_UNLIKELY(subtract(limit, offset))) {
+        return false;
+    }
+    return RPMA_LIKELY(length <= limit);
 }
 
 /// RPMA_F_COMPLETION_ALWAYS minus RPMA_F_COMPLETION_ON_ERROR is the bit of IBV_SEND_SIGNALED.
@@ -53,14 +50,22 @@ RPMA_INLINE void fill(ibv_sge& sge, const rpma_mr_local* region, std::size_t off
     }
 }
 
+/// The first two fields of a work request, of either kind: whose it is, and that no other follows.
+template <typename WorkRequest>
+RPMA_INLINE void set_id(WorkRequest& wr, const void* op_context) {
+    static_assert(offsetof(WorkRequest, wr_id) == 0 && sizeof(wr.next) == sizeof(std::uint64_t) &&
+                  offsetof(WorkRequest, next) == sizeof(std::uint64_t));
+    store_words(&wr, Words{wr_id_of(op_context), 0});
+}
+
 /// A work request with its one scatter-gather element.
 struct SendRequest {
     ibv_sge sge;
     ibv_send_wr wr;
+    ibv_send_wr* bad;  ///< set by the verb, never read
 
     RPMA_INLINE void set(ibv_wr_opcode opcode, unsigned send_flags, const void* op_context) {
-        wr.wr_id = wr_id_of(op_context);
-        wr.next = nullptr;
+        set_id(wr, op_context);
         wr.sg_list = &sge;
         wr.num_sge = 1;
         wr.opcode = opcode;
@@ -76,14 +81,17 @@ struct SendRequest {
         wr.num_sge = 0;
     }
     RPMA_INLINE void set_remote(const rpma_mr_remote* region, std::size_t offset) {
-        wr.wr.rdma.remote_addr = region->address + offset;
-        wr.wr.rdma.rkey = region->rkey;
+        // Address and rkey together; the word behind the rkey is padding.
+        static_assert(
+            offsetof(rpma_mr_remote, address) == 0 && offsetof(rpma_mr_remote, rkey) == 8 &&
+            offsetof(ibv_send_wr, wr.rdma.rkey) == offsetof(ibv_send_wr, wr.rdma.remote_addr) + 8);
+        store_words(reinterpret_cast<char*>(&wr) + offsetof(ibv_send_wr, wr.rdma.remote_addr),
+                    load_words(region) + Words{offset, 0});
     }
 };
 
 RPMA_INLINE int post(ibv_qp* qp, SendRequest& request, const Where& where) {
-    ibv_send_wr* bad;  // NOLINT(cppcoreguidelines-init-variables): set by the verb, never read
-    const int result = ibv_post_send(qp, &request.wr, &bad);
+    const int result = ibv_post_send(qp, &request.wr, &request.bad);
     return RPMA_LIKELY(result == 0)
                ? 0
                : post_failure(result, "ibv_post_send", request.wr.wr_id,

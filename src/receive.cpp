@@ -31,18 +31,20 @@ struct SrqQueue {
 template <typename Queue>
 RPMA_INLINE int post(Queue queue, const rpma_mr_local* region, std::size_t offset, std::size_t len,
                      const void* op_context, const Where& where) {
-    ibv_sge sge;
-    rpma::fill(sge, region, offset, len);
-    ibv_recv_wr wr;
-    wr.wr_id = rpma::wr_id_of(op_context);
-    wr.next = nullptr;
-    wr.sg_list = &sge;
-    wr.num_sge = 1;
-    ibv_recv_wr* bad;  // NOLINT(cppcoreguidelines-init-variables): set by the verb, never read
-    const int result = queue.post(&wr, &bad);
-    return RPMA_LIKELY(result == 0)
-               ? 0
-               : rpma::post_failure(result, Queue::verb, wr.wr_id, sge.length, where);
+    struct {
+        ibv_sge sge;
+        ibv_recv_wr wr;
+        ibv_recv_wr* bad;
+    } request;  // NOLINT(cppcoreguidelines-pro-type-member-init): bad is set by the verb, never
+                // read
+    rpma::fill(request.sge, region, offset, len);
+    rpma::set_id(request.wr, op_context);
+    request.wr.sg_list = &request.sge;
+    request.wr.num_sge = 1;
+    const int result = queue.post(&request.wr, &request.bad);
+    return RPMA_LIKELY(result == 0) ? 0
+                                    : rpma::post_failure(result, Queue::verb, request.wr.wr_id,
+                                                         request.sge.length, where);
 }
 
 /// For what has been checked precisely: also without a region.
