@@ -4,18 +4,18 @@ include(CheckCXXSourceCompiles)
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 
-# rpma_require(TARGET name PKG module DEBIAN package): an imported target PkgConfig::TARGET.
+# rpma_require(TARGET name PKG module DEBIAN package FEDORA package): an imported target PkgConfig::TARGET.
 function(rpma_require)
-  cmake_parse_arguments(arg "" "TARGET;PKG;DEBIAN" "" ${ARGN})
+  cmake_parse_arguments(arg "" "TARGET;PKG;DEBIAN;FEDORA" "" ${ARGN})
   pkg_check_modules(${arg_TARGET} IMPORTED_TARGET GLOBAL ${arg_PKG})
   if(NOT ${arg_TARGET}_FOUND)
     message(FATAL_ERROR "${arg_PKG} was not found. "
-                        "Debian and Ubuntu: apt install ${arg_DEBIAN}")
+                        "Debian and Ubuntu: apt install ${arg_DEBIAN}. Fedora: dnf install ${arg_FEDORA}")
   endif()
 endfunction()
 
-rpma_require(TARGET IBVERBS PKG libibverbs DEBIAN libibverbs-dev)
-rpma_require(TARGET RDMACM PKG librdmacm DEBIAN librdmacm-dev)
+rpma_require(TARGET IBVERBS PKG libibverbs DEBIAN libibverbs-dev FEDORA rdma-core-devel)
+rpma_require(TARGET RDMACM PKG librdmacm DEBIAN librdmacm-dev FEDORA rdma-core-devel)
 
 # Native operations: what the headers of the installed rdma-core know.
 set(CMAKE_REQUIRED_LIBRARIES PkgConfig::IBVERBS)

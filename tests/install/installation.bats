@@ -64,6 +64,31 @@ needs_librpma() {
     runs_on_the_fabric ./program
 }
 
+@test "pkg-config, C++, each compiler and standard" {
+    local compiler standard flags
+    read -ra flags <<<"$(pc --cflags --libs librpma)"
+    for compiler in g++ clang++; do
+        for standard in c++11 c++14 c++17 c++20; do
+            "$compiler" -std=$standard -Wall -Wextra -pedantic -Werror -o program \
+                "$RPMA_SOURCE/tests/install/consumer/main.cpp" "${flags[@]}" -Wl,-rpath,"$libraries"
+            needs_librpma program
+            nm -D --undefined-only program | grep -q ' rpma_peer_new@LIBRPMA_1.0' # not mangled
+            runs_on_the_fabric ./program
+        done
+    done
+}
+
+@test "pkg-config does not ask for other packages' .pc files" {
+    run -0 env PKG_CONFIG_LIBDIR="$PKG_CONFIG_PATH" PKG_CONFIG_PATH= pkg-config --define-prefix --cflags --libs --static librpma
+    [[ $output == *"-lrpma -libverbs -lrdmacm"* ]]
+}
+
+@test "what is missing is named, with the package that brings it" {
+    run -1 env PKG_CONFIG_LIBDIR=/nonexistent PKG_CONFIG_PATH= cmake -S "$RPMA_SOURCE" -B build
+    output=$(tr -s ' \n' ' ' <<<"$output") # cmake breaks lines
+    [[ $output == *"libibverbs was not found"*"apt install libibverbs-dev. Fedora: dnf install rdma-core-devel"* ]]
+}
+
 @test "find_package, shared and static" {
     cmake -S "$RPMA_SOURCE/tests/install/consumer" -B build -DCMAKE_PREFIX_PATH="$installed" >/dev/null
     cmake --build build >/dev/null

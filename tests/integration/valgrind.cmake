@@ -6,7 +6,7 @@ set(rpma_memcheck "${RPMA_VALGRIND} -q --vgdb=no --fair-sched=try --error-exitco
 foreach(name IN ITEMS
     atomic_write client_before_server descriptor_alignment event_without_completion events_follow_the_id
     fenced_write_after_read flush_at_region_end flush_types full_send_queue gather_and_scatter immediate_data inline_data
-    local_protection_errors memory_advice nonblocking_descriptors private_data_lengths private_data_life
+    local_protection_errors memory_advice nonblocking_descriptors parents_deleted_first private_data_lengths private_data_life
     ranges_are_checked receive_only_region rejected_request remote_access_errors request_is_gone_after_connect
     send_recv_sizes send_waits_for_receive separate_receive_queue shared_completion_channel solicited_events
     write_read_sizes zero_length)

@@ -16,7 +16,7 @@ constexpr std::size_t kData = 64;  // offset of data that the word at offset 0 a
 constexpr std::uint64_t kFirst = 0x1111111111111111U;
 constexpr std::uint64_t kSecond = 0xeeeeeeeeeeeeeeeeU;
 constexpr std::uint64_t kEnd = 0x0123456789abcdefU;
-constexpr int kWrites = 20000;  // fewer under slow tools
+constexpr int kWrites = 100000;  // fewer under slow tools
 constexpr int kCommits = 100;
 
 using Word = std::array<char, 8>;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The server is killed: "waiting" while the client waits for an event, "transfer" in the middle of
 // large writes and a flush, "later" before the client's next write. The client learns of it in
-// bounded time, and no operation after the first failed one is reported as successful.
+// bounded time, no operation after the first failed one is reported as successful, and the log
+// names the event, and the call and its errno where one is refused.
 #include <csignal>
 
+#include "common/log_capture.hpp"
 #include "common/pattern.hpp"
 #include "common/session.hpp"
 
@@ -62,7 +64,15 @@ void write_after_death(it::Role& role, const it::Attached& attached) {
         CHECK(is_loss(wc.status));
     } else {
         CHECK_CODE(code, RPMA_E_PROVIDER);
+        it::expect_one_error({"ibv_post_send", "errno"});
     }
+}
+
+void expect_event_in_log() {
+    CHECK(!it::logged().empty());
+    const std::string& line = it::logged().back();
+    CHECK(line.find(rpma_utils_conn_event_2str(RPMA_CONN_CLOSED)) != std::string::npos ||
+          line.find(rpma_utils_conn_event_2str(RPMA_CONN_LOST)) != std::string::npos);
 }
 
 }  // namespace
@@ -78,6 +88,7 @@ void server(it::Role& role) {
 
 void client(it::Role& role) {
     const it::Attached attached = it::attach(role, kPieces * kPiece);
+    it::capture_log(RPMA_LOG_LEVEL_NOTICE);
     if (role.has_argument("transfer")) {
         transfer(role, attached);
     } else if (role.has_argument("later")) {
@@ -86,5 +97,6 @@ void client(it::Role& role) {
         role.peer().signal("die");
     }
     it::expect_closed_or_lost(attached.conn());
+    expect_event_in_log();
     CHECK_CODE(rpma_conn_disconnect(attached.conn()), 0);
 }

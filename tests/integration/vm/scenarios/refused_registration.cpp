@@ -4,7 +4,7 @@
 // paging; "memory": ordinary memory to be flushed to persistence, by a device that flushes
 // natively.
 #include "common/session.hpp"
-#include "vm/scenarios/log_capture.hpp"
+#include "common/log_capture.hpp"
 #include "vm/scenarios/pmem_map.hpp"
 
 namespace {
