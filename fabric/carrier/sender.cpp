@@ -39,8 +39,10 @@ Sender::Result Sender::flush(int fd, PacketHandler* packets) {
     std::size_t sent = 0;
     for (;;) {
         gather(packets);
-        if (batch_->count == 0)
-            return Result::Idle;
+        if (batch_->count == 0) {
+            errno = kCutError;
+            return cut_ ? Result::Failed : Result::Idle;
+        }
         const ssize_t now = unreadable_ ? -1 : send_batch(fd);
         if (unreadable_)
             errno = EFAULT;
@@ -62,7 +64,7 @@ bool Sender::has_room() const {
 
 void Sender::gather(PacketHandler* packets) {
     add_datagrams();
-    while (packets != nullptr && datagrams_.empty() && has_room() &&
+    while (packets != nullptr && datagrams_.empty() && !cut_ && has_room() &&
            packets->next_packet(batch_->packet))
         add_packet();
 }
@@ -94,8 +96,26 @@ void Sender::add_packet() {
     add_copy(std::span(packet.header_data).first(packet.header_size));
     add_payload(std::span(packet.segments).first(packet.segment_count), packet.payload_size);
     add_copy(std::span(kPadding).first(pad));
+    if (packet.frame_limit != rc::OutPacket::kWhole) {
+        cut_behind(wire::kFrameLengthBytes + packet.header_size + packet.payload_size + pad -
+                   packet.frame_limit);
+        return;
+    }
     if (trace::enabled())
         trace::packet(link_, trace::Direction::Sent, packet.header, packet.payload_size);
+}
+
+// Takes so many bytes off the end of the batch again.
+void Sender::cut_behind(std::size_t bytes) {
+    cut_ = true;
+    while (bytes > 0) {
+        iovec& last = batch_->pieces[batch_->count - 1];
+        const std::size_t part = std::min(bytes, last.iov_len);
+        last.iov_len -= part;
+        bytes -= part;
+        if (last.iov_len == 0)
+            --batch_->count;
+    }
 }
 
 void Sender::add_payload(std::span<const memory::Segment> source, std::size_t bytes) {

@@ -24,7 +24,7 @@ public:
         Idle,     // everything is with the kernel
         Blocked,  // the socket is full
         Again,    // the budget is used up, there may be more
-        Failed    // errno; EFAULT: the program unmapped memory that it had registered
+        Failed    // errno; EFAULT: the program unmapped memory that it had registered; kCutError
     };
 
     explicit Sender(std::uint64_t link) : link_(link) {}
@@ -52,6 +52,7 @@ private:
     void gather(PacketHandler* packets);
     void add_datagrams();
     void add_packet();
+    void cut_behind(std::size_t bytes);
     void add_payload(std::span<const memory::Segment> source, std::size_t bytes);
     std::byte* stage(std::size_t bytes);
     void add_copy(std::span<const std::byte> bytes);
@@ -64,6 +65,7 @@ private:
     std::unique_ptr<Batch> batch_;
     std::vector<std::array<std::byte, 256>> datagrams_;
     bool unreadable_ = false;  // a packet that has begun cannot be finished
+    bool cut_ = false;         // nothing goes out behind what is in the batch
 };
 
 }  // namespace fabric::carrier

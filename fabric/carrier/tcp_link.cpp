@@ -312,12 +312,25 @@ void TcpLink::send_failed(int error) {
     send_error_ = error;
     if (error == EPIPE || error == ECONNRESET)
         return;
+    if (error == kCutError) {
+        finish_cut();
+        return;
+    }
     if (error == EFAULT)
         log(LogLevel::Error,
             "memory was unmapped while it was registered and a transfer used it; the connection to "
             "%s is ended",
             text_of(peer_address_).c_str());
     ::shutdown(fd_, SHUT_RDWR);
+}
+
+// The peer sees the end of what was sent and closes; its answers to what came before still arrive.
+void TcpLink::finish_cut() {
+    ::shutdown(fd_, SHUT_WR);
+    Engine::instance().after(kLinger, [weak = weak_from_this()] {
+        if (const auto self = weak.lock())
+            self->fail(kCutError);
+    });
 }
 
 // --- the end ---
@@ -330,7 +343,7 @@ void TcpLink::fail(int error) {
         if (state_ == State::Closed)
             return;
         const bool orphan = state_ == State::Closing;
-        shut(error == 0);
+        shut(error == 0 || error == kCutError);  // what was sent before it still arrives
         packets.swap(packets_);
         if (!orphan && packets != nullptr)
             packets->link_lost();

@@ -57,6 +57,7 @@ private:
     void watch_discards();
     void flush();
     void send_failed(int error);
+    void finish_cut();
     void finish_sending();
     void fail(int error);
     void shut(bool orderly);

@@ -2,6 +2,7 @@
 // The numbers of the TCP carrier that one may want to turn.
 #pragma once
 
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 
@@ -23,6 +24,8 @@ inline constexpr int kKeepaliveProbes = 2;
 inline constexpr std::chrono::seconds kLinger{3};
 // How long packets for a queue pair that is gone are thrown away before the link is ended.
 inline constexpr std::chrono::seconds kDetachedGrace{2};
+// The end of a link that a fault was asked for on.
+inline constexpr int kCutError = ECONNABORTED;
 // Pause of accept() after it failed for want of descriptors or memory.
 inline constexpr std::chrono::milliseconds kAcceptPause{100};
 

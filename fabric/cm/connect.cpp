@@ -9,6 +9,7 @@
 #include "cm/limits.hpp"
 #include "cm/param.hpp"
 #include "cm/request.hpp"
+#include "faults/plan.hpp"
 
 namespace fabric::cm {
 namespace {
@@ -52,7 +53,8 @@ int connect_under_strand(Id& id, const rdma_conn_param* given) {
         return error;
     const rdma_conn_param param = given != nullptr ? *given : defaults();
     write_request(id, param);
-    const int error = open_link(id);
+    const bool unreachable = faults::meets(faults::Kind::Unreachable) != nullptr;
+    const int error = unreachable ? ETIMEDOUT : open_link(id);
     if (is_own_fault(error)) {
         id.drop_link();
         return error;

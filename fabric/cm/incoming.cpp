@@ -9,6 +9,7 @@
 #include "cm/handshake.hpp"
 #include "cm/limits.hpp"
 #include "cm/route.hpp"
+#include "faults/plan.hpp"
 #include "wire/packet.hpp"
 
 namespace fabric::cm {
@@ -84,7 +85,7 @@ void admit(Id& listening, const std::shared_ptr<Id>& fresh, const wire::CmReques
         refuse(fresh, wire::kCmInvalidServiceId);
         return;
     }
-    if (listening.backlog.load() <= 0) {
+    if (listening.backlog.load() <= 0 || faults::meets(faults::Kind::Reject) != nullptr) {
         refuse(fresh, wire::kCmConsumerReject);
         return;
     }

@@ -9,7 +9,7 @@ _rpma_fabric_program() {
     for ((i = 2; i <= COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
             --) position=$((i + 1)) && return ;;
-            --trace | --log | --native | --mtu) i=$((i + 1)) ;; # and its value
+            --trace | --log | --native | --mtu | --faults | --seed) i=$((i + 1)) ;; # and its value
             -*) ;;
             *) [[ ${COMP_WORDS[i]} == "" ]] || position=$i ; return ;;
         esac
@@ -22,8 +22,17 @@ _rpma_fabric_value() {
         --log) mapfile -t COMPREPLY < <(compgen -W "error warning info debug" -- "$cur") ;;
         --native) mapfile -t COMPREPLY < <(compgen -W "none flush atomic_write flush,atomic_write" -- "$cur") ;;
         --mtu) mapfile -t COMPREPLY < <(compgen -W "256 1024 4096 32768 1048576 4194304" -- "$cur") ;;
+        --faults) _rpma_fabric_faults ;;
+        --seed) mapfile -t COMPREPLY < <(compgen -W "1 2 3" -- "$cur") ;;
         *) return 1 ;;
     esac
+}
+
+# The first fault, up to its when: what follows is cut into words at = and @.
+_rpma_fabric_faults() {
+    mapfile -t COMPREPLY < <(compgen -W "drop@ delay= cut-write@ nak= nak@ rnr@ unreachable@ reject@
+        refuse-mr@ refuse-qp@ refuse-cq@ refuse-srq@" -- "$cur")
+    compopt -o nospace 2>/dev/null || true
 }
 
 _rpma_fabric() {
@@ -40,7 +49,7 @@ _rpma_fabric() {
     fi
     _rpma_fabric_value "$prev" && return
     case ${words[1]} in
-        run) options+=" --trace --print --" ;;
+        run) options+=" --trace --faults --seed --print --" ;;
         info) options+=" --real" ;;
         *) return ;;
     esac

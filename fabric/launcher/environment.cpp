@@ -43,7 +43,7 @@ Result<void> check(const FabricOptions& options) {
     if (!config.complaint.empty()) {
         return failure(kExitFailure, config.complaint);
     }
-    return {};
+    return check(options.faults);
 }
 
 Environment fabric_environment(const std::string& library, const FabricOptions& options) {
@@ -59,6 +59,12 @@ Environment fabric_environment(const std::string& library, const FabricOptions& 
     }
     if (!options.mtu.empty()) {
         environment.emplace_back("RPMA_FABRIC_MTU", options.mtu);
+    }
+    if (!options.faults.spec.empty()) {
+        environment.emplace_back("RPMA_FABRIC_FAULTS", options.faults.spec);
+    }
+    if (!options.faults.seed.empty()) {
+        environment.emplace_back("RPMA_FABRIC_SEED", options.faults.seed);
     }
     return environment;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "failure.hpp"
+#include "fault_options.hpp"
 
 namespace launcher {
 
@@ -16,6 +17,7 @@ struct FabricOptions {
     std::string log;         // LEVEL[:FILE]
     std::string native;      // native operations the device offers, comma-separated
     std::string mtu;         // payload bytes in one packet
+    FaultOptions faults;     // what is to go wrong
 };
 
 using Environment = std::vector<std::pair<std::string, std::string>>;

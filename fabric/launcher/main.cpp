@@ -50,6 +50,7 @@ CLI::App* add_run(CLI::App& app, CommandLine& line) {
                     "Write one line per packet and event to FILE (emptied first)")
         ->type_name("FILE");
     add_fabric_options(run, line.fabric);
+    launcher::add_options(run, line.fabric.faults);
     run->add_flag("--print", line.print,
                   "Print the command with its environment for a shell, start nothing");
     run->prefix_command();  // what follows the options is the program's, and left as it is

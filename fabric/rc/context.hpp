@@ -3,6 +3,7 @@
 #pragma once
 
 #include "rc/endpoint.hpp"
+#include "rc/filter.hpp"
 
 namespace fabric::rc {
 
@@ -27,6 +28,7 @@ public:
     ibv_qp_state state = IBV_QPS_RESET;
     TimePoint now{};
     bool link_up = true;
+    RequestFilter* filter = nullptr;
 };
 
 // The packet between begin() and end().

@@ -214,4 +214,16 @@ void Endpoint::set_now(TimePoint now) {
     impl_->responder.tick();
 }
 
+void Endpoint::set_filter(RequestFilter* filter) {
+    impl_->filter = filter;
+}
+
+bool Endpoint::request_ready() const {
+    return impl_->requester.ready();
+}
+
+void Endpoint::hold_requests(TimePoint until) {
+    impl_->requester.hold(until);
+}
+
 }  // namespace fabric::rc

@@ -20,6 +20,7 @@
 
 namespace fabric::rc {
 
+class RequestFilter;
 using TimePoint = std::chrono::steady_clock::time_point;
 
 inline constexpr std::uint32_t kMaxSge = 32;
@@ -100,6 +101,9 @@ struct OutPacket {
     std::uint32_t payload_size = 0;
     std::uint32_t segment_count = 0;
     std::array<memory::Segment, kMaxSge> segments;
+    // Of the frame on the wire: so many bytes go out, and then the link is cut (faults/).
+    static constexpr std::uint32_t kWhole = UINT32_MAX;
+    std::uint32_t frame_limit = kWhole;
 };
 
 // Not thread-safe: every call is made under the queue pair's lock, with two exceptions that are
@@ -174,6 +178,11 @@ public:
     void on_time(TimePoint now);
     void set_now(TimePoint now);  // the clock, as far as this class knows; call before
                                   // next_packet() and begin()
+
+    // --- faults that are asked for ---
+    void set_filter(RequestFilter* filter);  // nullptr: none
+    bool request_ready() const;              // but for the order of requests, one could be sent now
+    void hold_requests(TimePoint until);     // as if the peer had not been ready
 
 private:
     class Impl;

@@ -29,6 +29,7 @@ public:
 
     bool ready() const;  // there is something to send, unless the order of requests forbids it
     bool next(OutPacket& out);
+    void hold(TimePoint until) { rnr_until_ = until; }
 
     bool begin(const wire::Header& header,
                std::uint32_t payload);  // false: the peer broke the protocol

@@ -97,7 +97,8 @@ void Responder::begin(const wire::Header& header, std::uint32_t payload) {
 
 void Responder::begin_next(const wire::Header& header, std::uint32_t payload) {
     nak_sent_ = false;
-    const Fault fault = check(header, payload);
+    const Fault fault =
+        context_.filter == nullptr ? check(header, payload) : check_filtered(header, payload);
     if (fault == Fault::None) {
         inbound_.owner = Inbound::Owner::Responder;
     } else {

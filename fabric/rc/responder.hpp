@@ -62,6 +62,7 @@ private:
     Fault check_atomic(const wire::Header& header, std::uint32_t payload);
     Fault check_atomic_write(const wire::Header& header, std::uint32_t payload);
     Fault check_flush(const wire::Header& header, std::uint32_t payload);
+    Fault check_filtered(const wire::Header& header, std::uint32_t payload);
     bool allowed(unsigned access) const { return (context_.attributes.access & access) == access; }
     bool take_receive();
     std::optional<memory::Segment> flush_range(const wire::Header& header) const;

@@ -23,6 +23,21 @@ bool grants(const wire::Header& header, const ibv_pd* pd, std::uint64_t length, 
 
 }  // namespace
 
+Responder::Fault Responder::check_filtered(const wire::Header& header, std::uint32_t payload) {
+    switch (context_.filter->answer(header)) {
+        case RequestFilter::Answer::NotReady:
+            return Fault::NotReady;
+        case RequestFilter::Answer::InvalidRequest:
+            return Fault::InvalidRequest;
+        case RequestFilter::Answer::RemoteAccess:
+            return Fault::RemoteAccess;
+        case RequestFilter::Answer::Operation:
+            return Fault::Operation;
+        default:
+            return check(header, payload);
+    }
+}
+
 Responder::Fault Responder::check(const wire::Header& header, std::uint32_t payload) {
     if (is_send(header.opcode)) {
         return check_send(header, payload);

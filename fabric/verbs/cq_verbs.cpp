@@ -2,6 +2,7 @@
 // The functions of libibverbs on completion queues.
 #include <memory>
 
+#include "faults/plan.hpp"
 #include "verbs/api.hpp"
 #include "verbs/cq.hpp"
 #include "verbs/cq_ex.hpp"
@@ -20,6 +21,8 @@ bool valid_size(std::int64_t entries) {
 }
 
 Cq* create(ibv_context* context, const Cq::Settings& settings) {
+    if (const int error = faults::refusal(faults::Kind::RefuseCq); error != 0)
+        return fail(error);
     auto cq = std::make_unique<Cq>(context, settings);
     if (!cq->valid())
         return fail(ENOMEM);

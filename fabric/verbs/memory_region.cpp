@@ -9,6 +9,7 @@
 
 #include "carrier/link.hpp"
 #include "config.hpp"
+#include "faults/plan.hpp"
 #include "memory/table.hpp"
 #include "verbs/api.hpp"
 #include "verbs/limits.hpp"
@@ -82,6 +83,8 @@ ibv_mr* register_memory(ibv_pd* pd, void* address, std::size_t length, std::uint
     auto mr = std::make_unique<Mr>();
     const Request request = request_of(iova, access);
     int error = check_access(access);
+    if (error == 0)
+        error = faults::refusal(faults::Kind::RefuseMr);
     if (error == 0)
         error =
             Table::instance().add(pd, address, length, request.iova, request.rights, &mr->region);

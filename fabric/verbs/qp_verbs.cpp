@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "faults/plan.hpp"
 #include "log.hpp"
 #include "verbs/api.hpp"
 #include "verbs/limits.hpp"
@@ -58,6 +59,8 @@ ibv_qp* create(ibv_context* context, ibv_qp_init_attr_ex* attr, bool managed) {
     int error = check_kind(*attr);
     if (error == 0)
         error = check_sizes(*attr);
+    if (error == 0)
+        error = faults::refusal(faults::Kind::RefuseQp);
     std::uint32_t number = 0;
     if (error == 0)
         error = take_number(managed, &number);

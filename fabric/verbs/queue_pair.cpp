@@ -52,7 +52,9 @@ RcQueuePair::RcQueuePair(ibv_context* context, const ibv_qp_init_attr_ex& attr,
       send_cq_(Cq::of(attr.send_cq)),
       receive_cq_(Cq::of(attr.recv_cq)),
       srq_(attr.srq != nullptr ? &SharedReceiveQueue::of(attr.srq) : nullptr),
-      endpoint_(capacity_of(attr), *this) {
+      endpoint_(capacity_of(attr), *this),
+      traffic_(faults::Traffic::create()) {
+    endpoint_.set_filter(traffic_.get());
     shown_.self = this;
     ibv_qp& qp = shown_.qp.qp_base;
     qp.context = context;
@@ -187,6 +189,8 @@ int RcQueuePair::change(const ibv_qp_attr& attr, int mask, std::uint32_t stream_
         endpoint_.set_attributes(transport_attributes(attr_, number_, packet_size_));
     if (to != from || to == IBV_QPS_SQD)
         endpoint_.set_state(to);
+    if (to == IBV_QPS_RESET && traffic_ != nullptr)
+        traffic_->restart();
     if (to == IBV_QPS_RESET) {
         send_cq_.purge(&endpoint_);
         receive_cq_.purge(&endpoint_);
@@ -245,6 +249,8 @@ void RcQueuePair::attach(std::shared_ptr<carrier::Link> link) {
         if (retired_)
             link.reset();
         old = std::exchange(link_, link);
+        if (traffic_ != nullptr && link != nullptr)
+            traffic_->set_link(link->id());
         last = std::move(calling_);
         calls_ = false;
     }
@@ -279,9 +285,21 @@ void RcQueuePair::end(bool placed) {
 bool RcQueuePair::next_packet(rc::OutPacket& out) {
     const std::lock_guard guard(mutex_);
     endpoint_.set_now(Clock::now());
-    const bool some = endpoint_.next_packet(out);
+    const bool some = traffic_ == nullptr ? endpoint_.next_packet(out) : next_faulty(out);
     settle();
     return some;
+}
+
+bool RcQueuePair::next_faulty(rc::OutPacket& out) {
+    if (endpoint_.request_ready()) {
+        const auto wait = traffic_->wait();
+        if (wait > wait.zero())
+            endpoint_.hold_requests(Clock::now() + wait);
+    }
+    if (!endpoint_.next_packet(out))
+        return false;
+    out.frame_limit = traffic_->limit(out);
+    return true;
 }
 
 void RcQueuePair::link_lost() {

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 
+#include "faults/traffic.hpp"
 #include "rc/endpoint.hpp"
 #include "verbs/cq.hpp"
 #include "verbs/introduction.hpp"
@@ -82,6 +83,7 @@ private:
     std::uint32_t packet_size(std::uint32_t stream_mtu) const;
     void settle();
     void watch_deadline();
+    bool next_faulty(rc::OutPacket& out);
     void on_deadline();
     void expect_link();
 
@@ -108,6 +110,7 @@ private:
     bool retired_ = false;
     rc::TimePoint timer_due_ = rc::TimePoint::max();
     std::shared_ptr<carrier::Link> link_;
+    const std::unique_ptr<faults::Traffic> traffic_;  // nullptr: no faults were asked for
 
     // Connected by hand only.
     bool calls_ = false;                      // the peer is being called

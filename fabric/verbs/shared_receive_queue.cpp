@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <span>
 
+#include "faults/plan.hpp"
 #include "verbs/api.hpp"
 #include "verbs/limits.hpp"
 #include "verbs/object_events.hpp"
@@ -119,6 +120,8 @@ FABRIC_API ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* init) {
     if (attr.max_wr == 0 || attr.max_wr > static_cast<unsigned>(limits::kMaxSrqWr) ||
         attr.max_sge > static_cast<unsigned>(limits::kMaxSge))
         return fail(EINVAL);
+    if (const int error = fabric::faults::refusal(fabric::faults::Kind::RefuseSrq); error != 0)
+        return fail(error);
     attr.max_sge = std::max(attr.max_sge, 1U);
     Context::of(pd->context).add_user();
     auto srq = std::make_unique<SharedReceiveQueue>(pd, init->srq_context, attr);

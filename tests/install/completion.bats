@@ -48,6 +48,8 @@ offers() {
     offers error warning info debug
     complete_line rpma-fabric info --native fl
     offers flush flush,atomic_write
+    complete_line rpma-fabric run --faults d
+    offers drop@ delay=
     cd "$BATS_TEST_TMPDIR"
     touch trace-of-mine
     complete_line rpma-fabric run --trace tra

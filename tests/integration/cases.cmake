@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The scenarios. Most are run in several ways; tests.cmake says how.
 set(rpma_scenarios_over_librpma
-  atomic_write both_directions_two_threads client_before_server client_killed delete_without_disconnect
+  asked_for_faults atomic_write both_directions_two_threads client_before_server client_killed delete_without_disconnect
   deregistered_while_writing descriptor_alignment disconnect_order event_without_completion every_address_in_one_process
   flush_at_region_end flush_completion_on_error_only flush_types forked_child full_send_queue garbage_on_the_port immediate_data
   large_transfer listen_again many_clients memory_advice misspelt_host no_device nonblocking_descriptors parents_deleted_first

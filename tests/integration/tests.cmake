@@ -100,6 +100,31 @@ endforeach()
 rpma_pair_test(NAME integration.many_clients.namespaces SCENARIO many_clients PREFIX ${rpma_in_namespaces}
                PAIR --clients 16)
 
+# --- what goes wrong because it was asked for
+# rpma_faults_test(NAME name SIDE side FAULTS spec ARGS word…)
+function(rpma_faults_test)
+  cmake_parse_arguments(t "" "NAME;SIDE;FAULTS" "ARGS" ${ARGN})
+  rpma_pair_test(NAME integration.asked_for_faults.${t_NAME} SCENARIO asked_for_faults ARGS ${t_ARGS}
+                 PAIR --env-${t_SIDE} RPMA_FABRIC_FAULTS=${t_FAULTS})
+endfunction()
+rpma_faults_test(NAME drop SIDE client FAULTS drop@1/3 ARGS drop)
+rpma_faults_test(NAME delay SIDE client FAULTS delay=20ms@50%,delay=1ms@1+)
+rpma_faults_test(NAME cut_write SIDE client FAULTS cut-write@1/1 ARGS cut-write)
+foreach(answer IN ITEMS operation access invalid)
+  rpma_faults_test(NAME nak.${answer} SIDE server FAULTS nak=${answer}@1/2 ARGS nak ${answer})
+endforeach()
+rpma_faults_test(NAME rnr SIDE server FAULTS rnr@50% ARGS rnr)
+rpma_faults_test(NAME unreachable SIDE client FAULTS unreachable@1 ARGS unreachable)
+rpma_faults_test(NAME reject SIDE server FAULTS reject@1 ARGS reject)
+rpma_faults_test(NAME refuse_mr SIDE client FAULTS refuse-mr=EFAULT@2 ARGS refuse-mr)
+# A queue pair with native operations, and the one without that librpma tries then.
+rpma_faults_test(NAME refuse_qp SIDE client FAULTS refuse-qp@1,refuse-qp=EINVAL@2 ARGS refuse-connection-parts)
+rpma_faults_test(NAME refuse_cq SIDE client FAULTS refuse-cq@1 ARGS refuse-connection-parts)
+add_test(NAME integration.asked_for_faults.same_seed COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/same_seed.sh
+  $<TARGET_FILE:it_pair> --launcher ${rpma_launcher} $<TARGET_FILE:it_asked_for_faults> rnr)
+set_tests_properties(integration.asked_for_faults.same_seed PROPERTIES LABELS integration TIMEOUT 180
+  ENVIRONMENT RPMA_TEST_TIME_SCALE=${rpma_time_scale})
+
 # --- programs that were not written for it
 # rpma_foreign_test(NAME name SERVER "command" CLIENT "command" [OPTIONS driver option…])
 function(rpma_foreign_test)

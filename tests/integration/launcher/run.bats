@@ -41,13 +41,17 @@ setup() {
     [[ $output == *"RPMA_FABRIC_LOG=debug:$PWD/l"* ]]
     [[ $output == *"RPMA_FABRIC_NATIVE=none"* ]]
     [[ $output == *"RPMA_FABRIC_MTU=1024"* ]]
+    run -0 "$RPMA_FABRIC" run --faults drop@3,delay=5ms@10% --seed 7 -- env
+    [[ $output == *"RPMA_FABRIC_FAULTS=drop@3,delay=5ms@10%"* ]]
+    [[ $output == *"RPMA_FABRIC_SEED=7"* ]]
 }
 
 @test "options that were not given set nothing" {
     run -0 env -u RPMA_FABRIC_TRACE -u RPMA_FABRIC_LOG -u RPMA_FABRIC_NATIVE -u RPMA_FABRIC_MTU \
-        "$RPMA_FABRIC" run -- env
+        -u RPMA_FABRIC_FAULTS -u RPMA_FABRIC_SEED "$RPMA_FABRIC" run -- env
     [[ $output != *RPMA_FABRIC_TRACE* && $output != *RPMA_FABRIC_LOG* ]]
     [[ $output != *RPMA_FABRIC_NATIVE* && $output != *RPMA_FABRIC_MTU* ]]
+    [[ $output != *RPMA_FABRIC_FAULTS* && $output != *RPMA_FABRIC_SEED* ]]
 }
 
 @test "the trace file is emptied at the start" {
@@ -69,6 +73,12 @@ setup() {
     [[ $output == *RPMA_FABRIC_NATIVE* ]]
     run -125 "$RPMA_FABRIC" run --mtu 1000 -- touch started
     [[ $output == *RPMA_FABRIC_MTU* ]]
+    run -125 "$RPMA_FABRIC" run --faults drop@3,explode@1 -- touch started
+    [[ $output == *"--faults: 'explode@1' is none of drop, delay"* ]]
+    run -125 "$RPMA_FABRIC" run --faults drop@1 --seed soon -- touch started
+    [[ $output == *"--seed: 'soon' is not a number"* ]]
+    run -125 env -u RPMA_FABRIC_FAULTS "$RPMA_FABRIC" run --seed 1 -- touch started
+    [[ $output == *"without --faults"* ]]
     [[ ! -e started ]]
 }
 
