@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Both roles under Valgrind's memcheck.
+# Both roles under Valgrind: memcheck, and Helgrind for what has threads.
 find_program(RPMA_VALGRIND valgrind REQUIRED)
 set(rpma_memcheck "${RPMA_VALGRIND} -q --vgdb=no --fair-sched=try --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,indirect \
 --errors-for-leak-kinds=definite,indirect --track-fds=no --suppressions=${CMAKE_CURRENT_SOURCE_DIR}/valgrind.supp")
@@ -16,3 +16,9 @@ rpma_pair_test(NAME valgrind.shared_receive_queue SCENARIO shared_receive_queue 
                PAIR --wrap ${rpma_memcheck} --clients 2)
 rpma_pair_test(NAME valgrind.server_killed SCENARIO server_killed ARGS later SCALE 6 LABELS valgrind
                PAIR --wrap ${rpma_memcheck} --exit-server killed)
+
+set(rpma_helgrind "${RPMA_VALGRIND} --tool=helgrind -q --vgdb=no --fair-sched=try --error-exitcode=99 \
+--suppressions=${CMAKE_CURRENT_SOURCE_DIR}/helgrind.supp")
+foreach(name IN ITEMS both_directions_two_threads sixteen_threads)
+  rpma_pair_test(NAME helgrind.${name} SCENARIO ${name} SCALE 6 LABELS valgrind PAIR --wrap ${rpma_helgrind})
+endforeach()
