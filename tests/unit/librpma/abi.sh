@@ -23,4 +23,7 @@ expected=$(sed 's/^/T /' "$2" | sort)
 	rm -f "$a" "$b"
 	exit 1
 }
+# Not for threads, or not the library's to decide: the program's syslog settings and its environment.
+forbidden=$(nm -D --undefined-only "$library" | grep -Ew 'strerror|openlog|closelog|getenv|secure_getenv|exit|abort' || true)
+[ -z "$forbidden" ] || fail "must not be used: $forbidden"
 echo "$(echo "$exported" | wc -l) symbols"

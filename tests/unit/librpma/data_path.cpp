@@ -359,6 +359,24 @@ void a_full_queue_is_told_apart_from_a_dead_one(void**) {
     world.post_result = 0;
 }
 
+/// Sizes, addresses and contexts have 64 bits, in the log too.
+void numbers_are_told_in_full(void**) {
+    const Pair p;
+    const auto* context = reinterpret_cast<const void*>(std::uintptr_t{0x123456789abcdef0});
+    world.post_result = EIO;
+    EXPECT_FAILS(RPMA_E_PROVIDER, rpma_send(p.conn, p.local, 0, 9, 3, context),
+                 "wr_id 0x123456789abcdef0");
+    EXPECT_FAILS(RPMA_E_PROVIDER, rpma_recv(p.conn, p.local, 0, 9, context),
+                 "wr_id 0x123456789abcdef0");
+    world.post_result = 0;
+    EXPECT_FAILS(RPMA_E_INVAL, rpma_send(p.conn, p.local, 5ULL << 32, 9, 3, nullptr),
+                 "21474836480");
+    rpma_mr_remote* odd = harness::make_remote(0xfedcba9876543214, 64, 1, 0xff);
+    EXPECT_FAILS(RPMA_E_INVAL, rpma_atomic_write(p.conn, odd, 0, "12345678", kAlways, nullptr),
+                 "0xfedcba9876543214");
+    EXPECT_OK(rpma_mr_remote_delete(&odd));
+}
+
 }  // namespace
 
 int main() {
@@ -377,6 +395,7 @@ int main() {
         TEST(native_atomic_writes_are_used_where_they_are),
         TEST(providers_without_extended_qps_get_none),
         TEST(a_full_queue_is_told_apart_from_a_dead_one),
+        TEST(numbers_are_told_in_full),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
