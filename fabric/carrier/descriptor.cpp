@@ -48,12 +48,16 @@ void after_fork_in_child() {
     engine_forget();
 }
 
-}  // namespace
-
-std::unique_lock<std::mutex> Descriptor::lock_table() {
+void watch_forks() {
     static const int registered =
         pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     static_cast<void>(registered);
+}
+
+}  // namespace
+
+std::unique_lock<std::mutex> Descriptor::lock_table() {
+    watch_forks();
     return std::unique_lock(table().mutex);
 }
 
@@ -89,6 +93,7 @@ bool Descriptor::inherited() const {
 }
 
 unsigned fork_generation() {
+    watch_forks();
     return table().generation.load(std::memory_order_relaxed);
 }
 

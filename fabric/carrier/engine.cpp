@@ -26,6 +26,7 @@
 
 #include "carrier/descriptor.hpp"
 #include "carrier/engine_fork.hpp"
+#include "global_lock.hpp"
 #include "log.hpp"
 #include "uncancellable.hpp"
 
@@ -273,15 +274,18 @@ int ensure_started(State& self) {
 
 void engine_pause() {
     state().running.lock();
+    GlobalLock::lock_all();
     state().mutex.lock();
 }
 
 void engine_resume() {
     state().mutex.unlock();
+    GlobalLock::unlock_all();
     state().running.unlock();
 }
 
 void engine_forget() {
+    GlobalLock::unlock_all();
     auto* const own = new State;
     own->parents = current().load(std::memory_order_acquire);
     current().store(own, std::memory_order_release);

@@ -5,14 +5,21 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "carrier/descriptor.hpp"
 #include "carrier/tcp_link.hpp"
+#include "global_lock.hpp"
 
 namespace fabric::carrier {
 namespace {
 
+struct Entry {
+    std::weak_ptr<TcpLink> link;
+    unsigned generation;  // of another one: the parent's, and so may be its locks
+};
+
 struct Links {
-    std::mutex mutex;
-    std::unordered_map<std::uint64_t, std::weak_ptr<TcpLink>> by_id;
+    GlobalLock mutex;
+    std::unordered_map<std::uint64_t, Entry> by_id;
 };
 
 Links& links() {
@@ -29,7 +36,7 @@ std::uint64_t registry::next_id() {
 
 void registry::add(std::uint64_t id, const std::shared_ptr<TcpLink>& link) {
     const std::lock_guard guard(links().mutex);
-    links().by_id.emplace(id, link);
+    links().by_id.emplace(id, Entry{link, fork_generation()});
 }
 
 void registry::remove(std::uint64_t id) {
@@ -41,8 +48,8 @@ std::vector<std::shared_ptr<TcpLink>> registry::all() {
     std::vector<std::shared_ptr<TcpLink>> out;
     const std::lock_guard guard(links().mutex);
     out.reserve(links().by_id.size());
-    for (const auto& [id, link] : links().by_id)
-        if (auto alive = link.lock())
+    for (const auto& [id, entry] : links().by_id)
+        if (auto alive = entry.generation == fork_generation() ? entry.link.lock() : nullptr)
             out.push_back(std::move(alive));
     return out;
 }

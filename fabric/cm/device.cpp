@@ -4,6 +4,7 @@
 #include <endian.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdlib>
 #include <cstring>
@@ -29,14 +30,16 @@ Device::Device(ibv_context* context) : context_(context) {
 }
 
 const Device* Device::get() {
-    static std::mutex lock;
-    static const Device* device = nullptr;
-    const std::lock_guard guard(lock);
-    if (device == nullptr) {
-        ibv_context* const context = verbs::shared_context();
-        device = context == nullptr ? nullptr : new Device(context);
-    }
-    return device;
+    static std::atomic<const Device*> current{nullptr};
+    const Device* known = current.load(std::memory_order_acquire);
+    ibv_context* const context = verbs::shared_context();
+    if (context == nullptr || (known != nullptr && known->context() == context))
+        return context == nullptr ? nullptr : known;
+    const auto* const fresh = new Device(context);
+    if (current.compare_exchange_strong(known, fresh, std::memory_order_acq_rel))
+        return fresh;
+    delete fresh;  // another thread was faster
+    return known;
 }
 
 ibv_pd* Device::default_pd() const {

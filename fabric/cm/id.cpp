@@ -35,6 +35,10 @@ std::shared_ptr<Id> Id::of(rdma_cm_id* handle) {
     return id->generation_ == process_generation() ? id->shared_from_this() : nullptr;
 }
 
+bool Id::is_inherited(const rdma_cm_id* handle) {
+    return handle != nullptr && static_cast<const Id*>(handle)->generation_ != process_generation();
+}
+
 rdma_cm_id* Id::publish() {
     published = shared_from_this();
     return this;

@@ -79,6 +79,8 @@ struct Id final : rdma_cm_id, std::enable_shared_from_this<Id> {
                                       ibv_qp_type type);
     // The id behind a program's handle; nullptr for NULL and in a forked child.
     static std::shared_ptr<Id> of(rdma_cm_id* handle);
+    // The handle is of the process of which this one is a forked child.
+    static bool is_inherited(const rdma_cm_id* handle);
 
     Id(rdma_port_space space, ibv_qp_type type);
     Id(const Id&) = delete;

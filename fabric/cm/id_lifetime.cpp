@@ -22,7 +22,6 @@ ibv_qp_type type_of(rdma_port_space space) {
 }
 
 // What queued events there are leave with the id; connect requests among them are rejected.
-// What queued events there are leave with the id; connect requests among them are rejected.
 Channel::Events extract_events(Id& id) {
     const std::lock_guard guard(id.channel_lock);
     return id.events->extract(id);
@@ -112,7 +111,10 @@ RDMACM_API int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** id, void
     return 0;
 }
 
+// In a forked child nothing is done: the id is the parent's.
 RDMACM_API int rdma_destroy_id(rdma_cm_id* id) {
+    if (Id::is_inherited(id))
+        return 0;
     const auto target = Id::of(id);
     return result(target == nullptr ? EINVAL : destroy(target));
 }

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 
+#include "global_lock.hpp"
 #include "memory/region.hpp"
 
 namespace fabric::memory {
@@ -77,7 +78,7 @@ private:
     int insert(Region* region);
 
     std::array<std::atomic<Chunk*>, (kMaxRegions + 1) / kChunkSlots> chunks_{};
-    mutable std::mutex mutex_;      // of everything below, and of all changes
+    mutable GlobalLock mutex_;      // of everything below, and of all changes
     std::uint32_t fresh_ = 1;       // slots from here on were never used; 0 names no slot
     std::uint32_t free_first_ = 0;  // queue of freed slots: oldest
     std::uint32_t free_last_ = 0;   // and youngest

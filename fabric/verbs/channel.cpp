@@ -37,6 +37,8 @@ FABRIC_API ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
 
 FABRIC_API int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
     Channel& self = Channel::of(channel);
+    if (self.birth.inherited())
+        return 0;
     if (self.in_use())
         return EBUSY;
     Context& context = Context::of(channel->context);

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "verbs/birth.hpp"
 #include "verbs/event_queue.hpp"
 
 namespace fabric::verbs {
@@ -27,6 +28,7 @@ public:
     bool in_use() const { return users_.load() != 0; }
 
     EventQueue<Cq*> events;  // a leaf under the lock of the CQ
+    const Birth birth;       // the process it was made in
 
 private:
     struct Shown {

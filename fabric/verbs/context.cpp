@@ -72,9 +72,18 @@ void fill_operations(verbs_context& verbs) {
     basic.post_recv = post_recv;
 }
 
+// A forked child gets one of its own: the descriptor of the parent's events is the parent's.
 ibv_context* shared_context() {
-    static ibv_context* const context = (new Context)->handle();
-    return context->async_fd < 0 ? nullptr : context;
+    static std::atomic<Context*> current{nullptr};
+    Context* known = current.load(std::memory_order_acquire);
+    if (known == nullptr || known->birth.inherited()) {
+        auto* const fresh = new Context;
+        if (current.compare_exchange_strong(known, fresh, std::memory_order_acq_rel))
+            known = fresh;
+        else
+            fresh->drop_user();  // another thread was faster
+    }
+    return known->handle()->async_fd < 0 ? nullptr : known->handle();
 }
 
 }  // namespace fabric::verbs
@@ -93,7 +102,7 @@ FABRIC_API ibv_context* ibv_open_device(ibv_device* wanted) {
 }
 
 FABRIC_API int ibv_close_device(ibv_context* context) {
-    if (context != shared_context())
+    if (context != shared_context() && !Context::of(context).birth.inherited())
         Context::of(context).drop_user();
     return 0;
 }

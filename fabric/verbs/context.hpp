@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "verbs/async_event.hpp"
+#include "verbs/birth.hpp"
 
 namespace fabric::verbs {
 
@@ -26,6 +27,7 @@ public:
     void drop_user();
 
     AsyncEvents async;
+    const Birth birth;  // the process it was made in
 
 private:
     struct Shown {

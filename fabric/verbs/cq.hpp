@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "rc/endpoint.hpp"
+#include "verbs/birth.hpp"
 #include "verbs/channel.hpp"
 #include "verbs/context.hpp"
 
@@ -71,6 +72,8 @@ public:
     void count_event() { ++events_taken_; }  // under the channel's lock
     // Forgets events that nobody took and waits until those that were taken are acknowledged.
     void settle_events();
+
+    const Birth birth;  // the process it was made in
 
 private:
     struct Shown {

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <tuple>
 
+#include "global_lock.hpp"
 #include "verbs/limits.hpp"
 
 namespace fabric::verbs::gid {
@@ -25,7 +26,7 @@ struct Found {
 };
 
 struct Table {
-    std::mutex mutex;
+    GlobalLock mutex;
     std::vector<Entry> entries;
     Clock::time_point looked;
 };

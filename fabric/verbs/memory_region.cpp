@@ -12,6 +12,7 @@
 #include "faults/plan.hpp"
 #include "memory/table.hpp"
 #include "verbs/api.hpp"
+#include "verbs/birth.hpp"
 #include "verbs/limits.hpp"
 #include "verbs/operations.hpp"
 #include "verbs/pd.hpp"
@@ -27,6 +28,7 @@ struct Mr {
     ibv_mr shown{};  // first: what programs hold
     std::unique_ptr<PdUse> pd_use;
     Region* region = nullptr;
+    const Birth birth;  // the process it was made in
 
     static Mr& of(ibv_mr* mr) { return *reinterpret_cast<Mr*>(mr); }
 };
@@ -151,6 +153,8 @@ FABRIC_API ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* address, std::size_t lengt
 }
 
 FABRIC_API int ibv_dereg_mr(ibv_mr* mr) {
+    if (Mr::of(mr).birth.inherited())
+        return 0;
     const std::unique_ptr<Mr> self(&Mr::of(mr));
     deregister(self->region);
     return 0;

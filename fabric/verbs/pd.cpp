@@ -17,6 +17,8 @@ FABRIC_API ibv_pd* ibv_alloc_pd(ibv_context* context) {
 
 FABRIC_API int ibv_dealloc_pd(ibv_pd* pd) {
     Pd& self = Pd::of(pd);
+    if (self.birth.inherited())
+        return 0;
     if (self.users.load() != 0)
         return EBUSY;
     Context& context = Context::of(pd->context);

@@ -14,6 +14,7 @@
 
 #include "carrier/descriptor.hpp"
 #include "carrier/link.hpp"
+#include "global_lock.hpp"
 #include "log.hpp"
 #include "verbs/hand_connect.hpp"
 
@@ -40,7 +41,7 @@ struct Numbers {
 
 // A forked child starts anew: its parent's ports are not its own.
 Numbers& numbers() {
-    static std::mutex choosing;
+    static GlobalLock choosing;
     static Numbers* current = nullptr;
     const std::lock_guard guard(choosing);
     if (current == nullptr || current->generation != carrier::fork_generation()) {

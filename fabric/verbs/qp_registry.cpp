@@ -5,13 +5,14 @@
 #include <unordered_map>
 #include <vector>
 
+#include "global_lock.hpp"
 #include "verbs/queue_pair.hpp"
 
 namespace fabric::verbs::qp_registry {
 namespace {
 
 struct QueuePairs {
-    std::mutex mutex;
+    GlobalLock mutex;
     std::unordered_map<const ibv_qp*, std::shared_ptr<RcQueuePair>> by_handle;
     std::unordered_map<std::uint32_t, std::shared_ptr<RcQueuePair>> by_number;
 };
@@ -68,7 +69,8 @@ void pass_locks() {
             qps.push_back(qp);
     }
     for (const auto& qp : qps)
-        qp->pass_lock();
+        if (!qp->birth.inherited())
+            qp->pass_lock();
 }
 
 }  // namespace fabric::verbs::qp_registry

@@ -131,6 +131,8 @@ FABRIC_API int ibv_query_qp_data_in_order(ibv_qp*, ibv_wr_opcode, std::uint32_t)
 }
 
 FABRIC_API int ibv_destroy_qp(ibv_qp* qp) {
+    if (const auto known = qp_registry::by_handle(qp); known != nullptr && known->birth.inherited())
+        return 0;
     const auto last = qp_registry::remove(qp);
     if (last == nullptr)
         return EINVAL;

@@ -148,6 +148,8 @@ FABRIC_API int ibv_query_srq(ibv_srq* srq, ibv_srq_attr* attr) {
 
 FABRIC_API int ibv_destroy_srq(ibv_srq* srq) {
     SharedReceiveQueue& self = SharedReceiveQueue::of(srq);
+    if (self.birth.inherited())
+        return 0;
     if (self.in_use())
         return EBUSY;
     self.settle_events();

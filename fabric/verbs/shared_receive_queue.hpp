@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "rc/endpoint.hpp"
+#include "verbs/birth.hpp"
 #include "verbs/context.hpp"
 #include "verbs/pd.hpp"
 
@@ -37,6 +38,8 @@ public:
     void drop_user() { users_.fetch_sub(1); }
     bool in_use() const { return users_.load() != 0; }
     void settle_events();
+
+    const Birth birth;  // the process it was made in
 
 private:
     struct Shown {

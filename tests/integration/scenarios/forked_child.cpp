@@ -46,6 +46,14 @@ void wait_for_success(pid_t child) {
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+// On the software device a child's deletions touch nothing of its parent's. (With a kernel device
+// they would be the parent's.)
+void delete_all(rpma_conn* connection, rpma_mr_local* mr, rpma_peer* peer) {
+    CHECK_OK(rpma_conn_delete(&connection));
+    CHECK_OK(rpma_mr_dereg(&mr));
+    CHECK_OK(rpma_peer_delete(&peer));
+}
+
 pid_t fork_child(const std::function<void()>& work) {
     std::fflush(nullptr);
     const pid_t child = fork();
@@ -82,6 +90,17 @@ void client(it::Role& role) {
                        RPMA_F_COMPLETION_ALWAYS, it::context(1)));
     it::expect_done(connection.get(), IBV_WC_RDMA_READ, it::context(1));
     it::check_filled({memory.get(), kSize}, 8);
+
+    wait_for_success(fork_child([&] {
+        if (it::on_fabric()) {
+            delete_all(connection.get(), local.get(), peer.get());
+        }
+        // NOLINTNEXTLINE(concurrency-mt-unsafe): without destructors, the owners are the parent's
+        std::_Exit(0);
+    }));
+    CHECK_OK(rpma_read(connection.get(), local.get(), 0, remote.get(), 0, kSize,
+                       RPMA_F_COMPLETION_ALWAYS, it::context(2)));
+    it::expect_done(connection.get(), IBV_WC_RDMA_READ, it::context(2));
 
     std::array<int, 2> gate{};
     CHECK(pipe(gate.data()) == 0);

@@ -242,7 +242,7 @@ void a_forked_child_disturbs_nothing(void**) {
         rdma_cm_event* event = nullptr;
         const bool quiet = rdma_get_cm_event(c.client.events.channel(), &event) != 0 &&
                            rdma_disconnect(c.client.id.get()) != 0 &&
-                           rdma_destroy_id(c.client.id.get()) != 0;
+                           rdma_destroy_id(c.client.id.get()) == 0;
         rdma_destroy_event_channel(c.client.events.channel());
         _exit(quiet ? 0 : 1);
     }

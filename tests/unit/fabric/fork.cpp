@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program that forks while it is connected.
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "cmocka.hpp"
 #include "links.hpp"
@@ -144,6 +148,100 @@ void a_child_may_destroy_what_it_inherited(void**) {
     exchange(a, b);
 }
 
+// Writes, registers and makes queue pairs until it is told to stop.
+class Busy {
+public:
+    explicit Busy(const Device& device) : a(device), b(device), device_(device) {
+        verbs_test::connect(a, b);
+        threads_[0] = std::thread([this] { repeat([this] { exchange(a, b); }); });
+        threads_[1] = std::thread([this] { repeat([this] { register_once(); }); });
+        threads_[2] = std::thread([this] { repeat([this] { Node(device_, {}); }); });
+    }
+    ~Busy() {
+        stop_ = true;
+        for (std::thread& thread : threads_)
+            thread.join();
+    }
+    Busy(const Busy&) = delete;
+    Busy& operator=(const Busy&) = delete;
+
+    Node a;
+    Node b;
+
+private:
+    template <typename Work>
+    void repeat(Work work) const {
+        while (!stop_)
+            work();
+    }
+    void register_once() const {
+        std::array<std::byte, 4096> memory{};
+        ibv_dereg_mr(device_.register_memory(memory.data(), memory.size()));
+    }
+
+    const Device& device_;
+    std::atomic<bool> stop_{false};
+    std::array<std::thread, 3> threads_;
+};
+
+bool destroy(const Node& node) {
+    return ibv_destroy_qp(node.qp) == 0 && ibv_destroy_cq(node.cq) == 0 &&
+           ibv_dereg_mr(node.mr) == 0;
+}
+
+// The child has neither the threads that held locks nor what they were about to finish.
+void a_child_of_busy_threads_destroys_and_begins_anew(void**) {
+    Device device;
+    const Busy busy(device);
+    for (int round = 0; round < 100; ++round) {
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(30);
+            bool ok = destroy(busy.a) && destroy(busy.b) && ibv_dealloc_pd(device.pd) == 0 &&
+                      ibv_close_device(device.context) == 0;
+            {
+                const Device own;
+                const Node c(own);
+                const Node d(own);
+                verbs_test::connect(c, d);
+                exchange(c, d);
+            }
+            _exit(ok ? 0 : 1);
+        }
+        assert_int_equal(wait_for(child), 0);
+    }
+}
+
+// The descriptor of a completion channel is one for parent and child: what a child destroys must
+// not take the parent's events away.
+void a_child_leaves_the_parents_events(void**) {
+    Device device;
+    ibv_comp_channel* const channel = ibv_create_comp_channel(device.context);
+    {
+        Node a(device, {.channel = channel});
+        const Node b(device);
+        verbs_test::connect(a, b);
+        assert_int_equal(ibv_req_notify_cq(a.cq, 0), 0);
+        assert_int_equal(a.post_write(1, b, 8), 0);
+        pollfd readable = {channel->fd, POLLIN, 0};
+        assert_int_equal(poll(&readable, 1, 30'000), 1);
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(30);
+            _exit(destroy(a) && ibv_destroy_comp_channel(channel) == 0 ? 0 : 1);
+        }
+        assert_int_equal(wait_for(child), 0);
+        assert_int_equal(poll(&readable, 1, 0), 1);
+        ibv_cq* cq = nullptr;
+        void* context = nullptr;
+        assert_int_equal(ibv_get_cq_event(channel, &cq, &context), 0);
+        assert_ptr_equal(cq, a.cq);
+        ibv_ack_cq_events(cq, 1);
+        assert_int_equal(a.next().status, IBV_WC_SUCCESS);
+    }
+    assert_int_equal(ibv_destroy_comp_channel(channel), 0);
+}
+
 }  // namespace
 
 int main() {
@@ -153,6 +251,8 @@ int main() {
         cmocka_unit_test(a_close_is_seen_although_a_child_lives),
         cmocka_unit_test(a_port_is_free_although_a_child_lives),
         cmocka_unit_test(a_child_may_destroy_what_it_inherited),
+        cmocka_unit_test(a_child_of_busy_threads_destroys_and_begins_anew),
+        cmocka_unit_test(a_child_leaves_the_parents_events),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
