@@ -2,10 +2,14 @@
 // What the library itself shares between threads. The fakes are not thread-safe, so these tests
 // keep to what does not reach them, or reach them under a lock. For use under ThreadSanitizer above
 // all.
+#include <fcntl.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 #include <functional>
+#include <regex>
 #include <thread>
 
 #include "harness.hpp"
@@ -142,6 +146,46 @@ void parents_are_counted_in_all_threads(void**) {
     assert_int_equal(fake::world.live["srq"], 0);
 }
 
+/// Runs body with stderr in a file; gives what is in there afterwards.
+std::string stderr_of(const std::function<void()>& body) {
+    std::FILE* const file = std::tmpfile();
+    assert_non_null(file);
+    assert_int_equal(fcntl(fileno(file), F_SETFL, O_APPEND), 0);
+    const int saved = dup(2);
+    dup2(fileno(file), 2);
+    body();
+    dup2(saved, 2);
+    close(saved);
+    std::string text(static_cast<std::size_t>(lseek(fileno(file), 0, SEEK_END)), '\0');
+    const ssize_t got = pread(fileno(file), text.data(), text.size(), 0);
+    assert_int_equal(got, text.size());
+    std::fclose(file);
+    return text;
+}
+
+/// The default function writes each line in one piece. (The data path's lines go to stderr only.)
+void lines_of_several_threads_stay_whole(void**) {
+    EXPECT_OK(rpma_log_set_function(RPMA_LOG_USE_DEFAULT_FUNCTION));
+    EXPECT_OK(rpma_log_set_threshold(RPMA_LOG_THRESHOLD, RPMA_LOG_LEVEL_ERROR));
+    EXPECT_OK(rpma_log_set_threshold(RPMA_LOG_THRESHOLD_AUX, RPMA_LOG_LEVEL_ERROR));
+    const auto fail_once = [](int) { (void)rpma_cq_wait(nullptr); };
+    const std::string text = stderr_of([&] {
+        run({fail_once, fail_once, fail_once, fail_once, fail_once});
+    });
+    EXPECT_OK(rpma_log_set_threshold(RPMA_LOG_THRESHOLD_AUX, RPMA_LOG_DISABLED));
+    const std::regex form(
+        "[A-Z][a-z]{2} [0-9]{2} [0-9:]{8}\\.[0-9]{6} \\[[0-9]+\\] \\*ERROR\\* cq\\.cpp: [ 0-9]{3}: "
+        "rpma_cq_wait: cq must not be NULL");
+    std::size_t lines = 0;
+    for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != std::string::npos;
+         at = end + 1) {
+        assert_true(std::regex_match(text.substr(at, end - at), form));
+        ++lines;
+    }
+    assert_int_equal(lines, 5 * kRounds);
+    assert_int_equal(text.back(), '\n');
+}
+
 }  // namespace
 
 int main() {
@@ -150,6 +194,7 @@ int main() {
         TEST(configurations_can_be_shared),
         TEST(one_thread_may_wait_for_events_while_others_look),
         TEST(parents_are_counted_in_all_threads),
+        TEST(lines_of_several_threads_stay_whole),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
