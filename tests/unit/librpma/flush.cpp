@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Flushing: when a type is allowed, and what is read.
+#include <cerrno>
+
 #include "harness.hpp"
 
 namespace {
@@ -118,6 +120,101 @@ void ranges_beyond_4_gib_are_flushed(void**) {
     rpma_mr_remote_delete(&remote);
 }
 
+/// What the device can do decides, where rdma-core's headers know it; else it stays a read.
+void native_flushes_are_used_where_they_are(void**) {
+    world.cap_flags_ex = harness::kCapFlush;
+    const Connected c;
+    c.declare(true);
+    rpma_mr_remote* remote = harness::make_remote(kRemote, 6ULL << 30, 5, 0x30);
+    const auto* context = reinterpret_cast<void*>(7);
+    EXPECT_OK(rpma_flush(c.conn, remote, 8, 16, RPMA_FLUSH_TYPE_VISIBILITY, kAlways, context));
+    EXPECT_OK(rpma_flush(c.conn, remote, 0, 5ULL << 30, RPMA_FLUSH_TYPE_PERSISTENT,
+                         RPMA_F_COMPLETION_ON_ERROR, nullptr));
+    assert_int_equal(world.sends.size(), 2);
+    const fake::Send& first = world.sends[0];
+    const fake::Send& second = world.sends[1];
+    assert_int_equal(first.remote, kRemote + 8);
+    assert_int_equal(first.rkey, 5);
+    assert_int_equal(first.wr_id, 7);
+    assert_int_equal(first.flags, IBV_SEND_SIGNALED);
+    assert_int_equal(second.flags, 0);
+    if (harness::kHeadersKnowFlush) {
+        assert_string_equal(first.verb.c_str(), "wr_flush");
+        assert_int_equal(first.placement, 1);  // global
+        assert_int_equal(first.level, 0);      // range
+        assert_int_equal(first.length, 16);
+        assert_int_equal(second.placement, 2);  // persistent
+        assert_int_equal(second.level, 1);      // the region: 32 bits have no room for the range
+        assert_int_equal(world.count("ibv_reg_mr"), 0);  // no buffer for reads
+    } else {
+        assert_string_equal(first.verb.c_str(), "post_send");
+        assert_int_equal(first.opcode, IBV_WR_RDMA_READ);
+    }
+    rpma_mr_remote_delete(&remote);
+}
+
+rpma_flush_type unknown_type() {
+    int number = 2;  // a variable, for the compiler knows the limits of enumerations
+    return static_cast<rpma_flush_type>(number);
+}
+
+void native_flushes_are_refused_as_others_are(void**) {
+    world.cap_flags_ex = harness::kCapFlush;
+    const Connected c;
+    rpma_mr_remote* remote = harness::make_remote(kRemote, 64, 5, 0x30);
+    rpma_mr_remote* other = harness::make_remote(kRemote, 64, 5, RPMA_MR_USAGE_WRITE_DST);
+    EXPECT_FAILS(RPMA_E_INVAL, rpma_flush(c.conn, remote, 0, 1, unknown_type(), kAlways, nullptr),
+                 "flush type 2");
+    EXPECT_FAILS(RPMA_E_INVAL,
+                 rpma_flush(c.conn, remote, 60, 5, RPMA_FLUSH_TYPE_VISIBILITY, kAlways, nullptr),
+                 "inside");
+    EXPECT_FAILS(RPMA_E_NOSUPP,
+                 rpma_flush(c.conn, remote, 0, 1, RPMA_FLUSH_TYPE_PERSISTENT, kAlways, nullptr),
+                 "rpma_conn_apply_remote_peer_cfg");
+    EXPECT_FAILS(RPMA_E_NOSUPP,
+                 rpma_flush(c.conn, other, 0, 1, RPMA_FLUSH_TYPE_VISIBILITY, kAlways, nullptr),
+                 "RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY");
+    assert_int_equal(world.sends.size(), 0);
+    world.post_result = ENOMEM;
+    assert_int_equal(rpma_flush(c.conn, remote, 0, 1, RPMA_FLUSH_TYPE_VISIBILITY, kAlways, nullptr),
+                     RPMA_E_AGAIN);
+    world.post_result = EINVAL;
+    EXPECT_FAILS(RPMA_E_PROVIDER,
+                 rpma_flush(c.conn, remote, 0, 1, RPMA_FLUSH_TYPE_VISIBILITY, kAlways, nullptr),
+                 harness::kHeadersKnowFlush ? "ibv_wr_flush of 1 bytes" : "ibv_post_send");
+    world.post_result = 0;
+    rpma_mr_remote_delete(&other);
+    rpma_mr_remote_delete(&remote);
+}
+
+/// A peer without native flush flushes by a read, and must be allowed to.
+void regions_to_be_flushed_natively_can_be_read_too(void**) {
+    world.cap_flags_ex = harness::kCapFlush;
+    rpma_peer* peer = harness::make_peer();
+    char memory[8];
+    for (const int usage : {kVisibleUsage, kPersistentUsage, kVisibleUsage | kPersistentUsage}) {
+        rpma_mr_local* region = harness::make_region(peer, memory, sizeof(memory), usage);
+        const int native = harness::kHeadersKnowFlush ? (usage >> 4) << 8 : 0;
+        assert_int_equal(world.last_access, IBV_ACCESS_REMOTE_READ | native);
+        EXPECT_OK(rpma_mr_dereg(&region));
+    }
+    EXPECT_OK(rpma_peer_delete(&peer));
+}
+
+/// An atomic write is fenced behind flushes that are reads, and only behind those.
+void atomic_writes_know_how_flushes_are_done(void**) {
+    for (const std::uint64_t flush : {std::uint64_t{0}, harness::kCapFlush}) {
+        world.cap_flags_ex = harness::kCapAtomicWrite | flush;
+        world.sends.clear();
+        const Connected c;
+        rpma_mr_remote* remote = harness::make_remote(kRemote, 64, 5, 0xff);
+        EXPECT_OK(rpma_atomic_write(c.conn, remote, 0, "12345678", kAlways, nullptr));
+        const bool fenced = (world.sends.at(0).flags & IBV_SEND_FENCE) != 0;
+        assert_int_equal(fenced, flush == 0 || !harness::kHeadersKnowFlush);
+        rpma_mr_remote_delete(&remote);
+    }
+}
+
 }  // namespace
 
 int main() {
@@ -127,6 +224,10 @@ int main() {
         TEST(flags_decide_about_the_completion),
         TEST(the_read_stays_inside_the_region),
         TEST(ranges_beyond_4_gib_are_flushed),
+        TEST(native_flushes_are_used_where_they_are),
+        TEST(native_flushes_are_refused_as_others_are),
+        TEST(regions_to_be_flushed_natively_can_be_read_too),
+        TEST(atomic_writes_know_how_flushes_are_done),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

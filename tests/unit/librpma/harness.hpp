@@ -22,6 +22,16 @@ extern "C" {
 
 namespace harness {
 
+/// Bits of the device for fake::world.cap_flags_ex. What rdma-core's
+/// headers do not know is not used, whatever the device says.
+constexpr std::uint64_t kCapFlush = 3ULL << 38;
+constexpr std::uint64_t kCapAtomicWrite = 1ULL << 40;
+#ifdef RPMA_HAVE_NATIVE_FLUSH
+constexpr bool kHeadersKnowFlush = true;
+#else
+constexpr bool kHeadersKnowFlush = false;
+#endif
+
 struct Line {
     rpma_log_level level;
     std::string file, function, text;

@@ -61,7 +61,7 @@ bool names_the_cause(const Fault& fault, const std::string& line) {
         return line.find("out of memory") != std::string::npos ||
                line.find("mmap") != std::string::npos;
     }
-    const std::string name = fault.call == "wr_complete" ? "ibv_wr_atomic_write" : fault.call;
+    const std::string name = fault.call == "wr_complete" ? "ibv_wr_" : fault.call;
     return line.find(name) != std::string::npos && line.find("EIO") != std::string::npos;
 }
 

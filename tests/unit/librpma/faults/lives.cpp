@@ -11,7 +11,6 @@ using fake::world;
 
 constexpr int kAlways = RPMA_F_COMPLETION_ALWAYS;
 constexpr int kAllUsages = 0xff;
-constexpr std::uint64_t kCapAtomicWrite = 1ULL << 40;
 const char* const kAddress = "192.0.2.1";
 const char* const kPort = "7204";
 char memory[64];
@@ -201,13 +200,13 @@ void connect_and_operate(Run& run) {
 
 /// The second operations, where the device has them.
 void operate_natively(Run& run) {
-    world.cap_flags_ex = kCapAtomicWrite;
+    world.cap_flags_ex = harness::kCapAtomicWrite | harness::kCapFlush;
     connect_and_operate(run);
 }
 
 /// The device claims native operations, the provider refuses them.
 void operate_where_native_is_refused(Run& run) {
-    world.cap_flags_ex = kCapAtomicWrite;
+    world.cap_flags_ex = harness::kCapAtomicWrite | harness::kCapFlush;
     world.extended_qp = false;
     connect_and_operate(run);
 }

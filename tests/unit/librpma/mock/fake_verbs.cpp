@@ -137,6 +137,18 @@ void wr_atomic_write(ibv_qp_ex*, uint32_t rkey, uint64_t remote, const void* sou
     native.inlined.assign(static_cast<const char*>(source), 8);
 }
 
+#ifdef RPMA_HAVE_NATIVE_FLUSH
+void wr_flush(ibv_qp_ex*, uint32_t rkey, uint64_t remote, size_t length, uint8_t type,
+              uint8_t level) {
+    native.verb = "wr_flush";
+    native.rkey = rkey;
+    native.remote = remote;
+    native.length = length;
+    native.placement = type;
+    native.level = level;
+}
+#endif
+
 struct Device {
     verbs_context verbs = {};
     ibv_device device = {};
@@ -182,6 +194,9 @@ void equip(Qp& qp) {
     qp.wr_start = wr_start;
     qp.wr_complete = wr_complete;
     qp.wr_atomic_write = wr_atomic_write;
+#ifdef RPMA_HAVE_NATIVE_FLUSH
+    qp.wr_flush = wr_flush;
+#endif
 }
 
 }  // namespace fake
