@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 
 #include "rc/context.hpp"
 #include "rc/receive_queue.hpp"
@@ -71,7 +72,11 @@ public:
 };
 
 Endpoint::Endpoint(const Capacity& capacity, Host& host)
-    : impl_(std::make_unique<Impl>(capacity, host)) {}
+    : impl_(new (std::nothrow) Impl(capacity, host)) {}
+
+bool Endpoint::valid() const {
+    return impl_ != nullptr && impl_->receives.valid() && impl_->requester.valid();
+}
 
 Endpoint::~Endpoint() = default;
 

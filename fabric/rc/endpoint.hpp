@@ -110,7 +110,9 @@ struct OutPacket {
 // marked.
 class Endpoint {
 public:
+    // Use valid() after it: there may be no memory for queues of this capacity.
     Endpoint(const Capacity& capacity, Host& host);
+    bool valid() const;
     ~Endpoint();
     Endpoint(const Endpoint&) = delete;
     Endpoint& operator=(const Endpoint&) = delete;

@@ -9,8 +9,8 @@ namespace fabric::rc {
 OwnReceiveQueue::OwnReceiveQueue(const Capacity& capacity)
     : capacity_(capacity.receive_requests),
       sge_limit_(std::min(capacity.receive_sge, kMaxSge)),
-      entries_(new Entry[capacity_]),
-      sges_(new ibv_sge[std::size_t{capacity_} * sge_limit_]) {}
+      entries_(make_array<Entry>(capacity_)),
+      sges_(make_array<ibv_sge>(std::size_t{capacity_} * sge_limit_)) {}
 
 int OwnReceiveQueue::push(const ibv_recv_wr& wr) {
     if (wr.num_sge < 0 || static_cast<std::uint32_t>(wr.num_sge) > sge_limit_) {

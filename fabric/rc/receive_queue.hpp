@@ -5,15 +5,17 @@
 #include <infiniband/verbs.h>
 
 #include <cstdint>
-#include <memory>
 
+#include "array.hpp"
 #include "rc/endpoint.hpp"
 
 namespace fabric::rc {
 
 class OwnReceiveQueue final : public ReceiveQueue {
 public:
+    // Use valid() after it.
     explicit OwnReceiveQueue(const Capacity& capacity);
+    bool valid() const { return entries_ != nullptr && sges_ != nullptr; }
 
     // 0; EINVAL more elements than the queue was made for; ENOMEM full.
     int push(const ibv_recv_wr& wr);
@@ -31,8 +33,8 @@ private:
 
     std::uint32_t capacity_;
     std::uint32_t sge_limit_;
-    std::unique_ptr<Entry[]> entries_;
-    std::unique_ptr<ibv_sge[]> sges_;
+    Array<Entry> entries_;
+    Array<ibv_sge> sges_;
     std::uint64_t head_ = 0;
     std::uint64_t tail_ = 0;
 };

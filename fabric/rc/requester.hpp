@@ -13,6 +13,7 @@ namespace fabric::rc {
 class Requester {
 public:
     Requester(Context& context, Inbound& inbound);
+    bool valid() const { return queue_.valid(); }
 
     template <typename Request>
     int post(const Request& request);  // ibv_send_wr or Endpoint::NativeRequest

@@ -20,7 +20,7 @@ std::size_t stride_for(const Capacity& capacity) {
 SendQueue::SendQueue(const Capacity& capacity)
     : capacity_(capacity.send_requests),
       stride_(stride_for(capacity)),
-      storage_(new std::byte[stride_ * capacity_]) {}
+      storage_(make_array<std::byte>(stride_ * capacity_)) {}
 
 SendRequest& SendQueue::at(std::uint64_t number) const {
     return *reinterpret_cast<SendRequest*>(storage_.get() + number % capacity_ * stride_);

@@ -7,9 +7,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 
+#include "array.hpp"
 #include "rc/endpoint.hpp"
 
 namespace fabric::rc {
@@ -72,7 +72,9 @@ struct SendRequest {
 // use can outnumber requests.
 class SendQueue {
 public:
+    // Use valid() after it.
     explicit SendQueue(const Capacity& capacity);
+    bool valid() const { return storage_ != nullptr; }
 
     // Never too much: other threads only give slots back.
     std::uint32_t room() const { return capacity_ - slots_in_use_.load(std::memory_order_acquire); }
@@ -96,7 +98,7 @@ public:
 private:
     std::uint32_t capacity_;
     std::size_t stride_;
-    std::unique_ptr<std::byte[]> storage_;
+    Array<std::byte> storage_;
     std::uint64_t head_ = 0;
     std::uint64_t tail_ = 0;
     std::uint32_t finished_slots_ = 0;

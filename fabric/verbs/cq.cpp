@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 
 #include "carrier/engine.hpp"
 #include "log.hpp"
@@ -18,13 +17,6 @@ namespace {
 constexpr unsigned kEmptyPolls = 16;
 constexpr std::int64_t kEmptyPollsTime = 50'000;
 
-// Zeroed pages that the kernel makes when they are touched: a large queue costs only what is used
-// of it.
-template <typename T>
-T* make_array(std::uint32_t count) {
-    return static_cast<T*>(std::calloc(count, sizeof(T)));
-}
-
 std::uint64_t nanoseconds_now() {
     timespec now{};
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -33,10 +25,6 @@ std::uint64_t nanoseconds_now() {
 }
 
 }  // namespace
-
-void Cq::Freed::operator()(void* memory) const {
-    std::free(memory);
-}
 
 Cq::Cq(ibv_context* context, const Settings& settings)
     : ring_(make_array<CqEntry>(settings.entries)),
@@ -204,8 +192,8 @@ void Cq::copy_to(CqEntry* ring, std::uint64_t* times) {
 }
 
 int Cq::resize(std::uint32_t entries) {
-    Array<CqEntry> ring(make_array<CqEntry>(entries));
-    Array<std::uint64_t> times(wants_times_ ? make_array<std::uint64_t>(entries) : nullptr);
+    auto ring = make_array<CqEntry>(entries);
+    auto times = wants_times_ ? make_array<std::uint64_t>(entries) : nullptr;
     if (ring == nullptr || (wants_times_ && times == nullptr))
         return ENOMEM;
     const std::lock_guard guard(mutex_);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 
+#include "array.hpp"
 #include "rc/endpoint.hpp"
 #include "verbs/birth.hpp"
 #include "verbs/channel.hpp"
@@ -81,11 +82,6 @@ private:
         Cq* self;
     };
     enum class Armed : std::uint8_t { No, Solicited, Next };
-    struct Freed {
-        void operator()(void* memory) const;
-    };
-    template <typename T>
-    using Array = std::unique_ptr<T[], Freed>;
 
     int take_current();
     void notify(const CqEntry& entry, bool solicited);

@@ -74,6 +74,10 @@ ibv_qp* create(ibv_context* context, ibv_qp_init_attr_ex* attr, bool managed) {
     if (attr->srq != nullptr)
         cap.max_recv_wr = cap.max_recv_sge = 0;
     auto qp = std::make_shared<RcQueuePair>(context, *attr, number);
+    if (!qp->valid()) {
+        qp_numbers::give_back(number);
+        return fail(ENOMEM);
+    }
     qp_registry::add(qp);
     return qp->handle();
 }

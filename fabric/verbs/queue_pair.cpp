@@ -54,7 +54,6 @@ RcQueuePair::RcQueuePair(ibv_context* context, const ibv_qp_init_attr_ex& attr,
       srq_(attr.srq != nullptr ? &SharedReceiveQueue::of(attr.srq) : nullptr),
       endpoint_(capacity_of(attr), *this),
       traffic_(faults::Traffic::create()) {
-    endpoint_.set_filter(traffic_.get());
     shown_.self = this;
     ibv_qp& qp = shown_.qp.qp_base;
     qp.context = context;
@@ -72,6 +71,9 @@ RcQueuePair::RcQueuePair(ibv_context* context, const ibv_qp_init_attr_ex& attr,
         batch_ = std::make_unique<SendBatch>();
         fill_qp_functions(shown_.qp, attr.send_ops_flags);
     }
+    if (!valid())
+        return;
+    endpoint_.set_filter(traffic_.get());
     send_cq_.add_user();
     receive_cq_.add_user();
     if (srq_ != nullptr)

@@ -26,7 +26,9 @@ class SendBatch;
 class RcQueuePair final : public QueuePair, public rc::Host {
 public:
     // The attributes are checked; `send_ops` is set if the program wants to post through ibv_qp_ex.
+    // Use valid() after it; one that is not goes without retire().
     RcQueuePair(ibv_context* context, const ibv_qp_init_attr_ex& attr, std::uint32_t number);
+    bool valid() const { return endpoint_.valid(); }
     ~RcQueuePair() override;
     RcQueuePair(const RcQueuePair&) = delete;
     RcQueuePair& operator=(const RcQueuePair&) = delete;

@@ -17,8 +17,8 @@ SharedReceiveQueue::SharedReceiveQueue(ibv_pd* pd, void* user_context, const ibv
     : pd_use_(pd),
       capacity_(attr.max_wr),
       max_sge_(attr.max_sge),
-      items_(capacity_),
-      sges_(std::size_t{capacity_} * max_sge_) {
+      items_(make_array<Item>(capacity_)),
+      sges_(make_array<ibv_sge>(std::size_t{capacity_} * max_sge_)) {
     static std::atomic<std::uint32_t> handles{0};
     shown_.self = this;
     shown_.srq.context = pd->context;
@@ -43,7 +43,7 @@ int SharedReceiveQueue::post(const ibv_recv_wr& request) {
         return ENOMEM;
     const std::uint32_t place = (first_ + count_++) % capacity_;
     items_[place] = {request.wr_id, pieces};
-    std::copy_n(request.sg_list, pieces, sges_.begin() + std::ptrdiff_t{place} * max_sge_);
+    std::copy_n(request.sg_list, pieces, sges_.get() + std::size_t{place} * max_sge_);
     return 0;
 }
 
@@ -54,7 +54,7 @@ bool SharedReceiveQueue::pop(rc::ReceiveRequest& out) {
     const Item& item = items_[first_];
     out.wr_id = item.wr_id;
     out.num_sge = item.num_sge;
-    std::copy_n(sges_.begin() + std::ptrdiff_t{first_} * max_sge_, item.num_sge, out.sge.begin());
+    std::copy_n(sges_.get() + std::size_t{first_} * max_sge_, item.num_sge, out.sge.begin());
     first_ = (first_ + 1) % capacity_;
     --count_;
     check_limit();
@@ -123,8 +123,10 @@ FABRIC_API ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* init) {
     if (const int error = fabric::faults::refusal(fabric::faults::Kind::RefuseSrq); error != 0)
         return fail(error);
     attr.max_sge = std::max(attr.max_sge, 1U);
-    Context::of(pd->context).add_user();
     auto srq = std::make_unique<SharedReceiveQueue>(pd, init->srq_context, attr);
+    if (!srq->valid())
+        return fail(ENOMEM);
+    Context::of(pd->context).add_user();
     return srq.release()->handle();
 }
 

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <vector>
 
+#include "array.hpp"
 #include "rc/endpoint.hpp"
 #include "verbs/birth.hpp"
 #include "verbs/context.hpp"
@@ -20,7 +20,9 @@ namespace fabric::verbs {
 // Thread-safe. Its lock comes after those of queue pairs.
 class SharedReceiveQueue final : public rc::ReceiveQueue {
 public:
+    // Use valid() after it.
     SharedReceiveQueue(ibv_pd* pd, void* user_context, const ibv_srq_attr& attr);
+    bool valid() const { return items_ != nullptr && sges_ != nullptr; }
     ~SharedReceiveQueue() override;
     SharedReceiveQueue(const SharedReceiveQueue&) = delete;
     SharedReceiveQueue& operator=(const SharedReceiveQueue&) = delete;
@@ -58,8 +60,8 @@ private:
     std::mutex mutex_;
     const std::uint32_t capacity_;
     const std::uint32_t max_sge_;
-    std::vector<Item> items_;
-    std::vector<ibv_sge> sges_;  // max_sge_ for each item
+    Array<Item> items_;
+    Array<ibv_sge> sges_;  // max_sge_ for each item
     std::uint32_t first_ = 0;
     std::uint32_t count_ = 0;
     std::uint32_t limit_ = 0;
