@@ -115,6 +115,11 @@ void Cq::lend_thread() {
 }
 
 int Cq::poll(int room, ibv_wc* out) {
+    return take(room, out, nullptr);
+}
+
+// `time`, if it is wanted, becomes the first one's.
+int Cq::take(int room, ibv_wc* out, std::uint64_t* time) {
     if (count_.load(std::memory_order_acquire) == 0)
         lend_thread();
     if (count_.load(std::memory_order_acquire) == 0)
@@ -122,6 +127,8 @@ int Cq::poll(int room, ibv_wc* out) {
     const std::lock_guard guard(mutex_);
     const std::uint32_t count = count_.load(std::memory_order_relaxed);
     const auto taken = std::min(count, static_cast<std::uint32_t>(std::max(room, 0)));
+    if (time != nullptr && taken > 0)
+        *time = times_[first_];
     for (std::uint32_t i = 0; i < taken; ++i) {
         const CqEntry& entry = ring_[first_];
         out[i] = entry.wc;
@@ -147,11 +154,7 @@ int Cq::next_poll() {
 }
 
 int Cq::take_current() {
-    if (times_ != nullptr) {
-        const std::lock_guard guard(mutex_);
-        current_time_ = times_[first_];
-    }
-    const int taken = poll(1, &current_);
+    const int taken = take(1, &current_, wants_times_ ? &current_time_ : nullptr);
     if (taken < 0)
         return EIO;
     if (taken == 0)

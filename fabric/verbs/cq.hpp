@@ -83,6 +83,7 @@ private:
     };
     enum class Armed : std::uint8_t { No, Solicited, Next };
 
+    int take(int room, ibv_wc* out, std::uint64_t* time);
     int take_current();
     void notify(const CqEntry& entry, bool solicited);
     bool overrun();

@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <poll.h>
 
+#include <atomic>
 #include <cerrno>
+#include <thread>
 
 #include "cmocka.hpp"
 #include "queue_pairs.hpp"
@@ -194,6 +196,40 @@ void extended_polling(void**) {
     assert_int_equal(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
 }
 
+// A completion that comes while the queue is found empty has its own time, not an older one's.
+void time_belongs_to_its_completion(void**) {
+    constexpr std::uint64_t kRounds = 20'000;
+    Device device;
+    ibv_cq_init_attr_ex init{};
+    init.cqe = 4;
+    init.wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
+    ibv_cq_ex* const cq = ibv_create_cq_ex(device.context, &init);
+    assert_non_null(cq);
+    std::atomic<std::uint64_t> taken{0};
+    std::thread other([cq, &taken] {
+        for (std::uint64_t i = 0; i < kRounds; ++i) {
+            Cq::of(cq).push(entry(i), false);
+            while (taken.load() <= i)
+                std::this_thread::yield();
+        }
+    });
+    ibv_poll_cq_attr attr{};
+    std::uint64_t last = 0;
+    std::uint64_t backwards = 0;
+    for (std::uint64_t i = 0; i < kRounds; ++i) {
+        while (ibv_start_poll(cq, &attr) != 0)
+            std::this_thread::yield();
+        const std::uint64_t now = ibv_wc_read_completion_ts(cq);
+        backwards += now <= last ? 1 : 0;  // each one is pushed after the one before was taken
+        last = now;
+        ibv_end_poll(cq);
+        taken.store(i + 1);
+    }
+    other.join();
+    assert_int_equal(backwards, 0);
+    assert_int_equal(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
+}
+
 void what_an_extended_queue_cannot_have(void**) {
     Device device;
     ibv_cq_init_attr_ex init{};
@@ -227,6 +263,7 @@ int main() {
         cmocka_unit_test(solicited_only),
         cmocka_unit_test(resizing),
         cmocka_unit_test(extended_polling),
+        cmocka_unit_test(time_belongs_to_its_completion),
         cmocka_unit_test(what_an_extended_queue_cannot_have),
         cmocka_unit_test(busy_while_a_queue_pair_uses_it),
     };
