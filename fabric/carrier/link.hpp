@@ -63,6 +63,9 @@ public:
     // There may be packets to send: sends what the carrier takes now, the engine sends the rest.
     // Any thread, no lock held.
     virtual void kick() = 0;
+    // As kick(), and what was there before the call is with the carrier when it returns, if the
+    // carrier takes it now. For a queue pair that is about to go: its last answers still go out.
+    virtual void push() = 0;
     // The region is about to go: nothing this link has in flight may refer to it afterwards.
     virtual void release(const memory::Region* region) = 0;
     // Sends what is queued, then closes. No handler is called after this returns. A link must be

@@ -290,6 +290,11 @@ void TcpLink::kick() {
     } while (!kicks_.compare_exchange_strong(seen, 0, std::memory_order_acq_rel));
 }
 
+void TcpLink::push() {
+    const Uncancellable guarded;
+    flush();
+}
+
 void TcpLink::flush() {
     const std::lock_guard sending(send_mutex_);
     if (blocked_ || send_error_ != 0 || (state_ != State::Open && state_ != State::Closing) ||

@@ -27,6 +27,7 @@ public:
     void set_packets(std::shared_ptr<PacketHandler> handler) override;
     void send_datagram(std::span<const std::byte> mad) override;
     void kick() override;
+    void push() override;
     void release(const memory::Region* region) override;
     void close() override;
     sockaddr_storage local_address() const override { return local_address_; }

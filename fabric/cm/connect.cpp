@@ -8,6 +8,7 @@
 #include "cm/handshake.hpp"
 #include "cm/limits.hpp"
 #include "cm/param.hpp"
+#include "cm/qp_state.hpp"
 #include "cm/request.hpp"
 #include "faults/plan.hpp"
 
@@ -70,6 +71,7 @@ int establish(Id& id) {
     send_ready(id);
     id.disarm();
     id.state = State::Established;
+    attach_link(id);
     return 0;
 }
 

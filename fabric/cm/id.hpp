@@ -20,6 +20,10 @@
 #include "cm/strand.hpp"
 #include "wire/cm.hpp"
 
+namespace fabric::verbs {
+class QueuePair;
+}
+
 namespace fabric::cm {
 
 class Control;
@@ -119,9 +123,10 @@ struct Id final : rdma_cm_id, std::enable_shared_from_this<Id> {
     std::size_t refusals = 0;  // active: how often nobody listened
     std::unique_ptr<carrier::Listener> listener;
     Reservation reservation;
-    bool accepted = false;          // passive: the program accepted
-    bool established_told = false;  // passive: ESTABLISHED was told
-    std::weak_ptr<Id> listening;    // passive: where the request came in
+    bool accepted = false;                     // passive: the program accepted
+    bool established_told = false;             // passive: ESTABLISHED was told
+    std::weak_ptr<Id> listening;               // passive: where the request came in
+    std::weak_ptr<verbs::QueuePair> own_pair;  // of the program's making, on this link
     ibv_sa_path_rec path{};
 
     // Endpoints (rdma_create_ep): what each request's queue pair is made with.

@@ -129,14 +129,26 @@ int make_error(Id& id) {
     return pair->modify(attr, IBV_QP_STATE, 0);
 }
 
+// A queue pair that the program made by itself: if the peer's is one too, they find each other by
+// their numbers, else they meet on this connection's link.
 void attach_link(Id& id) {
-    if (const auto pair = pair_of(id))
+    if (const auto pair = pair_of(id)) {
         pair->attach(id.link);
+        return;
+    }
+    if (verbs::is_reachable(id.terms.remote_qp))
+        return;
+    if (const auto own = verbs::reachable_by_number(id.terms.local_qp)) {
+        id.own_pair = own;
+        own->attach_managed(id.link, kFullPacket << id.terms.mtu_code);
+    }
 }
 
 void cut_link(Id& id) {
     if (const auto pair = pair_of(id))
         pair->link_lost();
+    else if (const auto own = id.own_pair.lock())
+        own->cut_managed();
 }
 
 }  // namespace fabric::cm

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The part of a queue pair that matters if programs connect it by hand.
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -7,6 +8,7 @@
 #include "log.hpp"
 #include "verbs/gid.hpp"
 #include "verbs/hand_connect.hpp"
+#include "verbs/qp_attributes.hpp"
 #include "verbs/qp_numbers.hpp"
 #include "verbs/queue_pair.hpp"
 
@@ -141,6 +143,28 @@ void RcQueuePair::accept(const Offer& offer, const Introduction& own) {
     offer.link->set_packets(hand_connect::loop_receiver(self()));
 }
 
+void RcQueuePair::attach_managed(std::shared_ptr<carrier::Link> link, std::uint32_t packet_size) {
+    {
+        const std::lock_guard guard(mutex_);
+        managed_packet_size_ = packet_size;
+        const ibv_qp_state state = endpoint_.state();
+        if (state == IBV_QPS_RTR || state == IBV_QPS_RTS) {
+            packet_size_ = packet_size;
+            endpoint_.set_attributes(transport_attributes(attr_, number_, packet_size_));
+        }
+    }
+    attach(std::move(link));
+}
+
+void RcQueuePair::cut_managed() {
+    {
+        const std::lock_guard guard(mutex_);
+        if (retired_ || managed_packet_size_ == 0)
+            return;
+    }
+    link_lost();
+}
+
 // Caller holds the lock: something was posted and there is no link yet.
 void RcQueuePair::expect_link() {
     if (!qp_numbers::is_reachable(number_) || endpoint_.send_queue_idle() ||
@@ -159,13 +183,35 @@ void RcQueuePair::expect_link() {
     });
 }
 
+// Caller holds the lock. Nobody tells an adapter that the peer is gone: its requests time out.
+// Until then a program that has all it waits for may still end in order, whatever else it has
+// posted.
+void RcQueuePair::lose_peer_later() {
+    const auto once = std::chrono::nanoseconds(std::int64_t{4096} << (attr_.timeout & 31));
+    const auto all = once * (attr_.retry_cnt + 1);
+    const auto pause =
+        attr_.timeout == 0 ? kLinkTime : std::min<std::chrono::nanoseconds>(all, kLinkTime);
+    carrier::Engine::instance().after(pause, [weak = weak_from_this(), loss = ++losses_] {
+        const auto qp = std::static_pointer_cast<RcQueuePair>(weak.lock());
+        if (qp == nullptr)
+            return;
+        const std::lock_guard guard(qp->mutex_);
+        if (qp->retired_ || qp->losses_ != loss || qp->link_ != nullptr)
+            return;
+        qp->endpoint_.link_lost();
+        qp->settle();
+    });
+}
+
 // Links of the connection manager are its own.
 void RcQueuePair::drop_links() {
     std::array<std::shared_ptr<carrier::Link>, 4> links;
     {
         const std::lock_guard guard(mutex_);
-        const bool own = qp_numbers::is_reachable(number_);
+        const bool own = qp_numbers::is_reachable(number_) && managed_packet_size_ == 0;
+        managed_packet_size_ = 0;
         calls_ = false;
+        ++losses_;
         links = {own ? std::exchange(link_, nullptr) : nullptr, std::exchange(calling_, nullptr),
                  std::exchange(loop_, nullptr), offer_ ? offer_->link : nullptr};
         offer_.reset();

@@ -86,6 +86,14 @@ std::shared_ptr<QueuePair> from_handle(ibv_qp* qp) {
     return qp_registry::by_handle(qp);
 }
 
+std::shared_ptr<QueuePair> reachable_by_number(std::uint32_t number) {
+    return is_reachable(number) ? qp_registry::by_number(number) : nullptr;
+}
+
+bool is_reachable(std::uint32_t number) {
+    return qp_numbers::is_reachable(number);
+}
+
 ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attr) {
     return create(context, attr, false);
 }

@@ -160,6 +160,9 @@ void RcQueuePair::query(ibv_qp_attr& attr, ibv_qp_init_attr& init) {
 
 int RcQueuePair::modify(const ibv_qp_attr& attr, int mask, std::uint32_t stream_mtu) {
     bool connect = false;
+    if ((mask & IBV_QP_STATE) != 0 &&
+        (attr.qp_state == IBV_QPS_RESET || attr.qp_state == IBV_QPS_ERR))
+        push();
     {
         const std::lock_guard guard(mutex_);
         if (const int error = change(attr, mask, stream_mtu, &connect); error != 0)
@@ -210,10 +213,25 @@ int RcQueuePair::change(const ibv_qp_attr& attr, int mask, std::uint32_t stream_
 std::uint32_t RcQueuePair::packet_size(std::uint32_t stream_mtu) const {
     const bool by_hand =
         qp_numbers::is_reachable(number_) && qp_numbers::is_reachable(attr_.dest_qp_num);
+    if (stream_mtu == 0 && managed_packet_size_ != 0)
+        return managed_packet_size_;
     return stream_mtu != 0 ? stream_mtu : by_hand ? config().stream_mtu : 128U << attr_.path_mtu;
 }
 
+// What this side has completed, the peer must learn: an adapter answers before its program sees the
+// completion, and a program that has seen its last one may end at once.
+void RcQueuePair::push() {
+    std::shared_ptr<carrier::Link> link;
+    {
+        const std::lock_guard guard(mutex_);
+        link = link_;
+    }
+    if (link != nullptr)
+        link->push();
+}
+
 void RcQueuePair::retire() {
+    push();
     std::shared_ptr<carrier::Link> link;
     {
         const std::lock_guard guard(mutex_);
@@ -308,6 +326,10 @@ void RcQueuePair::link_lost() {
     std::shared_ptr<carrier::Link> last;  // may go only after the lock
     const std::lock_guard guard(mutex_);
     last = std::move(link_);
+    if (qp_numbers::is_reachable(number_) && managed_packet_size_ == 0) {
+        lose_peer_later();
+        return;
+    }
     endpoint_.link_lost();
     settle();
 }

@@ -43,6 +43,8 @@ public:
     ibv_qp* handle() override { return &shown_.qp.qp_base; }
     int modify(const ibv_qp_attr& attr, int mask, std::uint32_t stream_mtu) override;
     void attach(std::shared_ptr<carrier::Link> link) override;
+    void attach_managed(std::shared_ptr<carrier::Link> link, std::uint32_t packet_size) override;
+    void cut_managed() override;
 
     // carrier::PacketHandler
     rc::Endpoint::Begin begin(const wire::Header& header, std::size_t payload_bytes) override;
@@ -85,11 +87,13 @@ private:
     std::shared_ptr<RcQueuePair> self();
     int change(const ibv_qp_attr& attr, int mask, std::uint32_t stream_mtu, bool* connect);
     std::uint32_t packet_size(std::uint32_t stream_mtu) const;
+    void push();
     void settle();
     void watch_deadline();
     bool next_faulty(rc::OutPacket& out);
     void on_deadline();
     void expect_link();
+    void lose_peer_later();
 
     std::optional<Introduction> own_introduction(std::uint32_t* interface) const;
     void connect_by_hand();
@@ -110,7 +114,8 @@ private:
     rc::Endpoint endpoint_;
     ibv_qp_attr attr_{};
     std::uint32_t packet_size_ = 0;
-    bool overrun_ = false;  // a completion found its CQ full
+    std::uint32_t managed_packet_size_ = 0;  // not 0: the link is the connection manager's
+    bool overrun_ = false;                   // a completion found its CQ full
     bool retired_ = false;
     rc::TimePoint timer_due_ = rc::TimePoint::max();
     std::shared_ptr<carrier::Link> link_;
@@ -122,6 +127,7 @@ private:
     std::shared_ptr<carrier::Link> loop_;     // incoming end of a link to itself
     std::optional<Offer> offer_;              // of a peer that was faster than we
     bool expecting_link_ = false;
+    std::uint32_t losses_ = 0;  // of a link, and what makes up for them
 
     std::uint32_t events_taken_ = 0;  // under the lock of the context's events
 };
