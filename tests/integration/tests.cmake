@@ -125,22 +125,7 @@ add_test(NAME integration.asked_for_faults.same_seed COMMAND ${CMAKE_CURRENT_SOU
 set_tests_properties(integration.asked_for_faults.same_seed PROPERTIES LABELS integration TIMEOUT 180
   ENVIRONMENT RPMA_TEST_TIME_SCALE=${rpma_time_scale})
 
-# --- programs that were not written for it
-# rpma_foreign_test(NAME name SERVER "command" CLIENT "command" [OPTIONS driver option…])
-function(rpma_foreign_test)
-  cmake_parse_arguments(t "" "NAME;SERVER;CLIENT" "OPTIONS" ${ARGN})
-  add_test(NAME foreign.${t_NAME}
-    COMMAND it_foreign_pair --launcher ${rpma_launcher} --server ${t_SERVER} --client ${t_CLIENT} ${t_OPTIONS})
-  set_tests_properties(foreign.${t_NAME} PROPERTIES LABELS "integration;foreign" TIMEOUT 90)
-endfunction()
-rpma_foreign_test(NAME rping
-  SERVER "rping -s -a {address} -p {port} -V -C 1000"
-  CLIENT "rping -c -a {address} -p {port} -V -C 1000"
-  OPTIONS --reject-client "mismatch|error" --reject-server "mismatch|error")
-rpma_foreign_test(NAME rping.verbose
-  SERVER "rping -s -a {address} -p {port} -V -v -C 10 -S 65535"
-  CLIENT "rping -c -a {address} -p {port} -V -v -C 10 -S 65535"
-  OPTIONS --expect-client "ping data: rdma-ping-9" --expect-server "server ping data: rdma-ping-9")
+include(foreign.cmake)
 
 # --- against Debian's librpma0 1.2.0, and under Valgrind: not with a sanitizer's runtime in the process
 if(NOT RPMA_SANITIZER)

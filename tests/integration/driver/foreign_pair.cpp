@@ -15,7 +15,13 @@
 //   --reject-server REGEX, --reject-client REGEX   must not
 //   --stop-server SIGNAL      sent to the server when the client has ended, for servers that never
 //   end
+//   --interrupt-client SIGNAL sent to the client when its output holds the text of --interrupt-at,
+//   for clients that never end; it has to end by that signal
+//   --interrupt-at TEXT
+//   --excuse REGEX            any exit code is good if the program's output has this
 //   --timeout SECONDS         for everything; default 60
+#include <sys/wait.h>
+
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -37,7 +43,8 @@ namespace {
 std::vector<std::string> known_options() {
     return {"server",        "client",        "launcher",    "wrap",          "env",
             "ready",         "exit-server",   "exit-client", "expect-server", "expect-client",
-            "reject-server", "reject-client", "stop-server", "timeout"};
+            "reject-server", "reject-client", "stop-server", "timeout",       "interrupt-client",
+            "interrupt-at",  "excuse"};
 }
 
 void replace_all(std::string& text, const std::string& from, const std::string& to) {
@@ -73,6 +80,10 @@ bool matches(const std::string& text, const std::string& pattern) {
     }
 }
 
+bool killed(const Ending& ending) {
+    return WIFSIGNALED(ending.status);
+}
+
 class ForeignPair {
 public:
     explicit ForeignPair(const Options& options)
@@ -85,6 +96,8 @@ public:
 private:
     Command command(const std::string& role) const;
     bool server_is_ready();
+    void interrupt_client();
+    bool ended_as_wanted(const Process& program) const;
     bool judge(const Process& program) const;
     bool judge_output(const Process& program) const;
 
@@ -137,19 +150,45 @@ bool ForeignPair::judge_output(const Process& program) const {
     return good;
 }
 
+bool ForeignPair::ended_as_wanted(const Process& program) const {
+    if (!program.ending().has_value()) {
+        return false;
+    }
+    const std::string excuse = options_.one("excuse", "");
+    if (!excuse.empty() && !killed(*program.ending()) && matches(program.output(), excuse)) {
+        return true;
+    }
+    const bool is_server = program.name() == "server";
+    const int interrupt = options_.number("interrupt-client", 0);
+    if (!is_server && interrupt != 0) {
+        return program.ending()->killed_by(interrupt);
+    }
+    const int stop = is_server ? options_.number("stop-server", 0) : 0;
+    return program.ending()->exited_with(options_.number("exit-" + program.name(), 0)) ||
+           (stop != 0 && program.ending()->killed_by(stop));
+}
+
 bool ForeignPair::judge(const Process& program) const {
-    const int wanted = options_.number("exit-" + program.name(), 0);
-    const bool stopped = program.name() == "server" && !options_.one("stop-server", "").empty();
-    const int signal = options_.number("stop-server", 0);
-    const bool good =
-        program.ending().has_value() &&
-        (program.ending()->exited_with(wanted) || (stopped && program.ending()->killed_by(signal)));
+    const bool good = ended_as_wanted(program);
     if (!good) {
         say("%s %s, expected %d", program.name().c_str(),
             program.ending().has_value() ? program.ending()->text().c_str() : "can not be killed",
-            wanted);
+            options_.number("exit-" + program.name(), 0));
     }
     return judge_output(program) && good;
+}
+
+void ForeignPair::interrupt_client() {
+    const int signal = options_.number("interrupt-client", 0);
+    if (signal == 0) {
+        return;
+    }
+    const std::string text = options_.one("interrupt-at", "");
+    watch(programs_, end_, [&] {
+        return programs_.back().ending().has_value() ||
+               programs_.back().output().find(text) != std::string::npos;
+    });
+    programs_.back().kill_group(signal);
 }
 
 int ForeignPair::run() {
@@ -160,6 +199,7 @@ int ForeignPair::run() {
         return kFailed;
     }
     programs_.emplace_back(command("client"));
+    interrupt_client();
     if (const int signal = options_.number("stop-server", 0); signal != 0) {
         watch(programs_, end_, [&] { return programs_.back().ending().has_value(); });
         programs_.front().kill_group(signal);
