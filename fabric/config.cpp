@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "memory/persistence/settings.hpp"
+
 namespace fabric {
 namespace {
 
@@ -94,11 +96,22 @@ Config parse_config(const char* trace, const char* log, const char* native, cons
     return out;
 }
 
+namespace {
+
+Config from_environment() {
+    Config out = parse_config(std::getenv("RPMA_FABRIC_TRACE"), std::getenv("RPMA_FABRIC_LOG"),
+                              std::getenv("RPMA_FABRIC_NATIVE"), std::getenv("RPMA_FABRIC_MTU"));
+    const auto& platform = memory::persistence::settings().platform;
+    if (platform && !platform->native_flush)
+        out.native_flush = false;
+    return out;
+}
+
+}  // namespace
+
 const Config& config() {
     // Never destroyed: threads may still ask for it while the process ends.
-    static const Config* const instance =
-        new Config(parse_config(std::getenv("RPMA_FABRIC_TRACE"), std::getenv("RPMA_FABRIC_LOG"),
-                                std::getenv("RPMA_FABRIC_NATIVE"), std::getenv("RPMA_FABRIC_MTU")));
+    static const Config* const instance = new Config(from_environment());
     return *instance;
 }
 

@@ -40,11 +40,15 @@ std::optional<Mapping> parse_mapping(std::string_view line) {
     if (!has_range || rights.size() != 4) {
         return std::nullopt;
     }
-    next_word(line);  // offset
+    const std::string_view offset = next_word(line);
+    std::from_chars(offset.data(), offset.data() + offset.size(), mapping.offset, 16);
     next_word(line);  // device
     mapping.readable = rights[0] == 'r';
     mapping.writable = rights[1] == 'w';
-    mapping.shared_file = rights[3] == 's' && next_word(line) != "0";
+    const bool has_inode = next_word(line) != "0";
+    mapping.shared_file = rights[3] == 's' && has_inode;
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    mapping.path = line;
     return mapping;
 }
 

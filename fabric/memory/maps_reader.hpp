@@ -16,6 +16,8 @@ struct Mapping {
     bool readable = false;
     bool writable = false;
     bool shared_file = false;
+    std::uint64_t offset = 0;    // of begin in the file
+    std::string_view path = {};  // valid until the next line is read
 };
 
 // "begin-end rwxp offset device inode path"; nothing if the line does not look like that.

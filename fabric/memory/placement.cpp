@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "memory/pages.hpp"
+#include "memory/persistence/door.hpp"
 #include "memory/probe.hpp"
 #include "memory/words.hpp"
 
@@ -133,6 +134,7 @@ bool flush(const Segment& range, std::uint8_t type) {
     if (!durable || range.length == 0) {
         return true;
     }
+    const persistence::Inside inside;  // the device does it, not the program
     const PageRange pages = pages_of(range.address, range.length);
     return ::msync(pages.begin, pages.length, MS_SYNC) == 0;
 }

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "memory/mappings.hpp"
+#include "memory/persistence/door.hpp"
 
 namespace fabric::memory {
 
@@ -106,7 +107,13 @@ int Table::make(const ibv_pd* pd, void* base, std::uint64_t length, std::uint64_
     }
     *region = new (std::nothrow)
         Region{static_cast<std::byte*>(base), iova, length, 0, access, pd, mapped.shared_file};
-    return *region == nullptr ? ENOMEM : 0;
+    if (*region == nullptr) {
+        return ENOMEM;
+    }
+    if (persistence::on()) {
+        persistence::registered(**region);
+    }
+    return 0;
 }
 
 int Table::add(const ibv_pd* pd, void* base, std::uint64_t length, std::uint64_t iova,

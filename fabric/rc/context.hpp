@@ -2,6 +2,7 @@
 // What the two halves of an endpoint share.
 #pragma once
 
+#include "memory/persistence/door.hpp"
 #include "rc/endpoint.hpp"
 #include "rc/filter.hpp"
 
@@ -40,7 +41,8 @@ struct Inbound {
     std::uint32_t payload = 0;
     std::uint32_t segment_count = 0;
     std::array<memory::Segment, kMaxSge> segments;
-    alignas(8) std::array<std::byte, 8> word{};  // the value of an ATOMIC WRITE
+    alignas(8) std::array<std::byte, 8> word{};           // the value of an ATOMIC WRITE
+    memory::persistence::Operation* operation = nullptr;  // the account of the payload, if any
 
     memory::Target target() const { return {segments.data(), segment_count}; }
 };

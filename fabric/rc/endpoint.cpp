@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <new>
+#include <utility>
 
 #include "rc/context.hpp"
 #include "rc/receive_queue.hpp"
@@ -12,6 +13,18 @@
 #include "rc/responder.hpp"
 
 namespace fabric::rc {
+
+namespace {
+
+memory::persistence::Kind payload_kind(wire::Opcode opcode) {
+    using memory::persistence::Kind;
+    if (is_send(opcode)) {
+        return Kind::Send;
+    }
+    return has_immediate(opcode) ? Kind::WriteImm : Kind::Write;
+}
+
+}  // namespace
 
 class Endpoint::Impl final : public Context {
 public:
@@ -36,6 +49,26 @@ public:
         }
     }
 
+    // The payload of the packet is about to be placed.
+    void account() {
+        if (!memory::persistence::on() || inbound.segment_count == 0) {
+            return;
+        }
+        const bool result = inbound.owner == Inbound::Owner::Requester;
+        inbound.operation = memory::persistence::placing(
+            result ? 0 : attributes.qp_number,
+            result ? memory::persistence::Kind::ReadResult : payload_kind(inbound.header.opcode),
+            inbound.target());
+    }
+
+    // `whole`: all of the payload is where it belongs.
+    void close_account(bool whole) {
+        if (inbound.operation != nullptr) {
+            memory::persistence::placed(std::exchange(inbound.operation, nullptr), whole,
+                                        inbound.header.overtakes);
+        }
+    }
+
     void flush_receive(std::uint64_t wr_id) {
         Completion completion;
         completion.wc.wr_id = wr_id;
@@ -47,6 +80,7 @@ public:
 
     void reset() {
         inbound.owner = Inbound::Owner::Nobody;
+        close_account(false);
         requester.clear();
         responder.clear();
         receives.clear();
@@ -168,6 +202,7 @@ Endpoint::Begin Endpoint::begin(const wire::Header& header, std::size_t payload_
     Impl& self = *impl_;
     self.inbound.owner = Inbound::Owner::Nobody;
     self.inbound.segment_count = 0;
+    self.close_account(false);
     const bool ours = header.destination_qp == self.attributes.qp_number;
     if (!self.receiving()) {
         return {};
@@ -183,6 +218,9 @@ Endpoint::Begin Endpoint::begin(const wire::Header& header, std::size_t payload_
     } else if (!self.requester.begin(header, self.inbound.payload)) {
         return {{}, true};
     }
+    if (self.inbound.owner != Inbound::Owner::Nobody) {
+        self.account();
+    }
     return {self.inbound.owner == Inbound::Owner::Nobody ? memory::Target{} : self.inbound.target(),
             false};
 }
@@ -190,6 +228,7 @@ Endpoint::Begin Endpoint::begin(const wire::Header& header, std::size_t payload_
 void Endpoint::end(bool placed) {
     const Inbound::Owner owner = impl_->inbound.owner;
     impl_->inbound.owner = Inbound::Owner::Nobody;
+    impl_->close_account(placed && owner != Inbound::Owner::Nobody);
     if (owner == Inbound::Owner::Requester) {
         impl_->requester.end(placed);
     } else if (owner == Inbound::Owner::Responder) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rc/responder.hpp"
 
+#include "memory/persistence/door.hpp"
 #include "memory/table.hpp"
 #include "rc/limits.hpp"
 #include "rc/psn.hpp"
@@ -10,6 +11,7 @@
 namespace fabric::rc {
 
 using wire::Opcode;
+namespace persistence = memory::persistence;
 
 namespace {
 
@@ -28,6 +30,22 @@ Response response_to(const wire::Header& header, std::uint32_t mtu) {
     }
     return response;
 }
+
+// The account of a word that an operation changes, or not.
+class WordAccount {
+public:
+    WordAccount(std::uint32_t connection, persistence::Kind kind, const memory::Segment& word)
+        : operation_(persistence::on() ? persistence::placing(connection, kind, {&word, 1})
+                                       : nullptr) {}
+    void changed(bool is) {
+        if (operation_ != nullptr) {
+            persistence::placed(operation_, is, false);
+        }
+    }
+
+private:
+    persistence::Operation* operation_;
+};
 
 // A read asked for again must be the rest of the read that was asked for first.
 bool is_rest_of(const Response& read, const wire::Header& header, std::uint32_t from,
@@ -188,8 +206,17 @@ Responder::Fault Responder::execute(const wire::Header& header) {
             if (!memory::flush(*range, header.flush_type)) {
                 return Fault::Operation;
             }
+            if (persistence::on()) {
+                persistence::flush_executed(context_.attributes.qp_number, *range,
+                                            header.flush_type);
+            }
             break;
         }
+        case Opcode::ReadRequest:
+            if (persistence::on()) {
+                persistence::read_executed(context_.attributes.qp_number, header.dma_length);
+            }
+            break;
         default:
             break;
     }
@@ -203,11 +230,17 @@ Responder::Fault Responder::execute_atomic(const wire::Header& header) {
     response.kind = Response::Kind::Atomic;
     const auto word = memory::Table::instance().find(
         header.rkey, context_.host.pd(), header.remote_address, kWord, IBV_ACCESS_REMOTE_ATOMIC);
-    const bool done =
-        word &&
-        (header.opcode == Opcode::CompareSwap
-             ? memory::compare_swap(*word, header.compare, header.swap_or_add, &response.original)
-             : memory::fetch_add(*word, header.swap_or_add, &response.original));
+    if (!word) {
+        return Fault::RemoteAccess;
+    }
+    const bool compares = header.opcode == Opcode::CompareSwap;
+    WordAccount account(context_.attributes.qp_number,
+                        compares ? persistence::Kind::CompareSwap : persistence::Kind::FetchAdd,
+                        *word);
+    const bool done = compares ? memory::compare_swap(*word, header.compare, header.swap_or_add,
+                                                      &response.original)
+                               : memory::fetch_add(*word, header.swap_or_add, &response.original);
+    account.changed(done && (!compares || response.original == header.compare));
     if (!done) {
         return Fault::RemoteAccess;
     }
@@ -219,7 +252,13 @@ Responder::Fault Responder::execute_atomic(const wire::Header& header) {
 Responder::Fault Responder::execute_atomic_write(const wire::Header& header) {
     const auto word = memory::Table::instance().find(
         header.rkey, context_.host.pd(), header.remote_address, kWord, IBV_ACCESS_REMOTE_WRITE);
-    return word && memory::atomic_write(*word, inbound_.word) ? Fault::None : Fault::RemoteAccess;
+    if (!word) {
+        return Fault::RemoteAccess;
+    }
+    WordAccount account(context_.attributes.qp_number, persistence::Kind::AtomicWrite, *word);
+    const bool done = memory::atomic_write(*word, inbound_.word);
+    account.changed(done);
+    return done ? Fault::None : Fault::RemoteAccess;
 }
 
 // `answered`: a response is in the queue that acknowledges everything up to this request.
@@ -252,6 +291,9 @@ void Responder::complete_receive(const wire::Header& header, ibv_wc_opcode opcod
     }
     completion.solicited = header.solicited;
     has_receive_ = false;
+    if (persistence::on()) {
+        persistence::message_completed(context_.attributes.qp_number);
+    }
     context_.host.complete(completion);
 }
 

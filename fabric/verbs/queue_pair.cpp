@@ -7,6 +7,7 @@
 
 #include "carrier/engine.hpp"
 #include "config.hpp"
+#include "memory/persistence/door.hpp"
 #include "trace.hpp"
 #include "verbs/object_events.hpp"
 #include "verbs/qp_attributes.hpp"
@@ -199,6 +200,8 @@ int RcQueuePair::change(const ibv_qp_attr& attr, int mask, std::uint32_t stream_
     if (to == IBV_QPS_RESET) {
         send_cq_.purge(&endpoint_);
         receive_cq_.purge(&endpoint_);
+        if (memory::persistence::on())
+            memory::persistence::connection_ended(number_);
     }
     shown_.qp.qp_base.state = to;
     settle();
@@ -246,6 +249,8 @@ void RcQueuePair::retire() {
         endpoint_.set_state(IBV_QPS_RESET);
         link_.reset();
     }
+    if (memory::persistence::on())
+        memory::persistence::connection_ended(number_);
     send_cq_.purge(&endpoint_);
     receive_cq_.purge(&endpoint_);
     send_cq_.drop_user();

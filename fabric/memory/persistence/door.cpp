@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "memory/persistence/door.hpp"
+
+#include <sys/stat.h>
+
+#include "log.hpp"
+#include "memory/pages.hpp"
+#include "memory/persistence/tracker.hpp"
+
+namespace fabric::memory::persistence {
+
+std::atomic<signed char> detail::state{-1};
+thread_local int Inside::depth = 0;
+
+namespace {
+
+constexpr std::uint8_t kPersistent = 2;
+constexpr std::uint32_t kProbe = 8;  // a read of so few bytes is taken for a flush
+
+// What a thread has written back without a fence, and which operations it could see then.
+struct Flushed {
+    Range range;
+    std::uint64_t last = 0;
+};
+constexpr std::size_t kMaxFlushed = 4096;
+
+std::vector<Flushed>& flushed_by_thread() {
+    static thread_local std::vector<Flushed> list;
+    return list;
+}
+
+void note(Notes::Useless& useless, std::uint64_t bytes, std::uint32_t connection) {
+    ++useless.count;
+    useless.bytes += bytes;
+    useless.connection = connection;
+    useless.time = Tracker::instance().nanoseconds();
+}
+
+void persist(Tracker& tracker, const Range& range, std::uint64_t last, bool whole_pages) {
+    if (tracker.model().persist_matters(range)) {
+        tracker.step("the CPU persists", 0, &range);
+    } else if (!whole_pages) {
+        note(tracker.notes().persists, range.length(), 0);
+    }
+    tracker.model().persist(range, last);
+}
+
+std::vector<Range> ranges_of(Tracker& tracker, const void* address, std::size_t length) {
+    std::vector<Range> ranges;
+    tracker.find(address, length, ranges);
+    return ranges;
+}
+
+}  // namespace
+
+bool detail::decide() {
+    const Settings& wanted = settings();
+    if (!wanted.complaint.empty() && state.load(std::memory_order_relaxed) < 0) {
+        log(LogLevel::Error, "%s; no account of persistent memory is kept",
+            wanted.complaint.c_str());
+    }
+    const bool is_on = wanted.platform.has_value();
+    state.store(is_on ? 1 : 0, std::memory_order_relaxed);
+    return is_on;
+}
+
+void registered(const Region& region) {
+    if (!region.shared_file || (region.access & IBV_ACCESS_LOCAL_WRITE) == 0) {
+        return;
+    }
+    Tracker& tracker = Tracker::instance();
+    const auto guard = tracker.lock();
+    tracker.add(region);
+}
+
+Operation* placing(std::uint32_t connection, Kind kind, Target target) {
+    Tracker& tracker = Tracker::instance();
+    const auto guard = tracker.lock();
+    if (!tracker.ours()) {
+        return nullptr;
+    }
+    static thread_local std::vector<Range> ranges;
+    ranges.clear();
+    for (const Segment& segment : target) {
+        if (segment.region != nullptr && segment.region->shared_file) {
+            tracker.find(segment.address, segment.length, ranges);
+        } else if (segment.region != nullptr && kind < Kind::Send) {
+            tracker.notes().volatile_bytes += segment.length;
+        }
+    }
+    if (ranges.empty()) {
+        return nullptr;
+    }
+    tracker.step(kind == Kind::ReadResult ? "own read" : "write", connection, &ranges.front());
+    return tracker.model().begin(connection, kind, ranges, tracker.events(), tracker.nanoseconds());
+}
+
+void placed(Operation* operation, bool whole, bool overtakes) {
+    Tracker& tracker = Tracker::instance();
+    const auto guard = tracker.lock();
+    const std::uint32_t connection = operation->connection;
+    tracker.model().end(operation, whole);
+    if (whole && overtakes && tracker.model().overtaking_matters(connection)) {
+        tracker.overtaking(connection);
+    }
+}
+
+void read_executed(std::uint32_t connection, std::uint32_t length) {
+    Tracker& tracker = Tracker::instance();
+    const auto guard = tracker.lock();
+    if (!tracker.ours()) {
+        return;
+    }
+    if (tracker.model().read_matters(connection)) {
+        tracker.step("read", connection);
+    } else if (length <= kProbe) {
+        note(tracker.notes().flushes, length, connection);
+    }
+    tracker.model().read(connection);
+    tracker.flush_done();
+}
+
+void flush_executed(std::uint32_t connection, const Segment& range, std::uint8_t type) {
+    Tracker& tracker = Tracker::instance();
+    const auto guard = tracker.lock();
+    if (!tracker.ours()) {
+        return;
+    }
+    bool matters = false;
+    for (const Range& there : ranges_of(tracker, range.address, range.length)) {
+        if (tracker.model().flush_matters(connection, there)) {
+            tracker.step("flush", connection, &there);
+            matters = true;
+        }
+        tracker.model().flush(connection, there, (type & kPersistent) != 0);
+    }
+    if (!matters) {
+        note(tracker.notes().flushes, range.length, connection);
+    }
+    tracker.flush_done();
+}
+
+void message_completed(std::uint32_t connection) {
+    Tracker& tracker = Tracker::instance();
+    const auto guard = tracker.lock();
+    if (tracker.ours() && tracker.model().message_matters(connection)) {
+        tracker.step("message", connection);
+        tracker.model().message(connection);
+    }
+}
+
+// Of a connection that nothing persistent was written by, nothing is said.
+void connection_ended(std::uint32_t connection) {
+    Tracker& tracker = Tracker::instance();
+    const auto guard = tracker.lock();
+    if (!tracker.ours()) {
+        return;
+    }
+    if (tracker.model().message_matters(connection)) {
+        tracker.step("end of the connection", connection);
+    }
+    tracker.model().connection_ends(connection);
+    if (tracker.model().knows(connection)) {
+        tracker.write_report("end of a connection");
+    }
+}
+
+void persisted(const void* address, std::size_t length) {
+    Tracker& tracker = Tracker::instance();
+    const auto guard = tracker.lock();
+    if (!tracker.ours()) {
+        return;
+    }
+    for (const Range& range : ranges_of(tracker, address, length)) {
+        persist(tracker, range, ~0ULL, false);
+    }
+}
+
+void persisted_pages(const void* address, std::size_t length) {
+    const PageRange pages = pages_of(address, length);
+    const std::size_t whole = (pages.length + page_size() - 1) & ~(page_size() - 1);
+    Tracker& tracker = Tracker::instance();
+    const auto guard = tracker.lock();
+    if (!tracker.ours()) {
+        return;
+    }
+    for (const Range& range : ranges_of(tracker, pages.begin, whole)) {
+        persist(tracker, range, ~0ULL, true);
+    }
+}
+
+void persisted_file(int fd) {
+    struct stat file {};
+    Tracker& tracker = Tracker::instance();
+    const auto guard = tracker.lock();
+    if (!tracker.ours() || fstat(fd, &file) != 0) {
+        return;
+    }
+    std::vector<Range> ranges;
+    tracker.find_file(file.st_dev, file.st_ino, ranges);
+    for (const Range& range : ranges) {
+        persist(tracker, range, ~0ULL, true);
+    }
+}
+
+void persisted_everything() {
+    Tracker& tracker = Tracker::instance();
+    const auto guard = tracker.lock();
+    if (!tracker.ours()) {
+        return;
+    }
+    for (std::uint32_t area = 0; area < tracker.model().areas().size(); ++area) {
+        persist(tracker, {area, 0, tracker.model().area(area).length}, ~0ULL, true);
+    }
+}
+
+void flushed(const void* address, std::size_t length) {
+    Tracker& tracker = Tracker::instance();
+    const auto guard = tracker.lock();
+    auto& list = flushed_by_thread();
+    if (!tracker.ours() || list.size() >= kMaxFlushed) {
+        return;
+    }
+    for (const Range& range : ranges_of(tracker, address, length)) {
+        tracker.model().mark_flushed(range);
+        list.push_back({range, tracker.model().last_operation()});
+    }
+}
+
+void drained() {
+    Tracker& tracker = Tracker::instance();
+    const auto guard = tracker.lock();
+    if (!tracker.ours()) {
+        return;
+    }
+    auto& list = flushed_by_thread();
+    for (const Flushed& one : list) {
+        persist(tracker, one.range, one.last, false);
+    }
+    list.clear();
+}
+
+void declared_direct_write() {
+    Tracker& tracker = Tracker::instance();
+    const auto guard = tracker.lock();
+    if (!tracker.model().platform().read_persists()) {
+        ++tracker.notes().declared;
+    }
+}
+
+}  // namespace fabric::memory::persistence

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the rest of the fabric tells the account of persistent memory. Without a platform it costs
+// one load and one predictable branch where it is asked. All functions are thread-safe and to be
+// called only if on(). Their lock is a leaf.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "memory/persistence/operation.hpp"
+#include "memory/placement.hpp"
+#include "memory/region.hpp"
+
+namespace fabric::memory::persistence {
+
+namespace detail {
+extern std::atomic<signed char> state;  // -1 not known yet, 0 off, 1 on
+bool decide();
+}  // namespace detail
+
+inline bool on() {
+    const signed char known = detail::state.load(std::memory_order_relaxed);
+    return known != 0 && (known > 0 || detail::decide());
+}
+
+// Memory was registered: from now on account is kept of what of it is persistent.
+void registered(const Region& region);
+
+// Before the first byte of a payload is placed. nullptr: nothing of it is persistent.
+Operation* placing(std::uint32_t connection, Kind kind, Target target);
+// All of it is there, or nobody knows (`whole` is false). `overtakes`: the peer posted it before a
+// read or flush in front of it had completed.
+void placed(Operation* operation, bool whole, bool overtakes);
+
+// At the target, of a connection, before the answer leaves.
+void read_executed(std::uint32_t connection, std::uint32_t length);
+void flush_executed(std::uint32_t connection, const Segment& range, std::uint8_t type);
+void message_completed(std::uint32_t connection);
+void connection_ended(std::uint32_t connection);
+
+// The target's CPU.
+void persisted(const void* address, std::size_t length);
+void persisted_pages(const void* address, std::size_t length);
+void persisted_file(int fd);
+void persisted_everything();
+// Write-back without a fence, and the fence.
+void flushed(const void* address, std::size_t length);
+void drained();
+// The program says that what the adapter writes is persistent.
+void declared_direct_write();
+
+// As long as it lives, the calling thread's persisting calls are part of one that is told as a
+// whole.
+class Inside {
+public:
+    Inside() { ++depth; }
+    ~Inside() { --depth; }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+    static bool is() { return depth != 0; }
+
+private:
+    static thread_local int depth;
+};
+
+}  // namespace fabric::memory::persistence

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which file lies under an address, and views of files that are the account's own.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace fabric::memory::persistence {
+
+// A shared mapping of a file in this process.
+struct FileMapping {
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+    std::uint64_t offset = 0;  // of begin in the file
+    dev_t device = 0;
+    ino_t inode = 0;
+    std::string path;
+};
+
+// Those that touch [address, address + length). A file that has no name any more is not persistent.
+std::vector<FileMapping> file_mappings(const void* address, std::uint64_t length);
+
+// A view of a part of a file, and memory for its durable image; both as long as the process lives.
+struct View {
+    std::byte* memory = nullptr;
+    std::byte* image = nullptr;
+    std::uint64_t length = 0;
+    int error = 0;  // errno
+};
+
+// Maps the part anew and copies what it holds into the image; pages of zeros take no memory.
+View open_view(const FileMapping& file, std::uint64_t offset, std::uint64_t length);
+
+}  // namespace fabric::memory::persistence

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Operations, and the events of connections.
+#include "memory/persistence/model.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace fabric::memory::persistence {
+
+Model::Model(const Platform& platform, const Limits& limits)
+    : platform_(platform), limits_(limits) {}
+
+Model::~Model() = default;
+
+std::uint32_t Model::add_area(std::string name, std::byte* memory, std::byte* image,
+                              std::uint64_t length, std::uint64_t file_offset) {
+    auto area = std::make_unique<Area>();
+    area->name = std::move(name);
+    area->memory = memory;
+    area->image = image;
+    area->length = length;
+    area->file_offset = file_offset;
+    areas_.push_back(std::move(area));
+    last_persisted_.emplace_back();
+    return static_cast<std::uint32_t>(areas_.size() - 1);
+}
+
+// --- operations ---
+
+Operation* Model::find(std::uint64_t number) {
+    const auto found = operations_.find(number);
+    return found == operations_.end() ? nullptr : &found->second;
+}
+
+void Model::drop(Operation* operation) {
+    if (--operation->references == 0) {
+        operations_.erase(operation->number);
+        usage_.operations = operations_.size();
+    }
+}
+
+Operation* Model::begin(std::uint32_t connection, Kind kind, std::span<const Range> ranges,
+                        std::uint64_t event, std::uint64_t time) {
+    make_room();
+    Operation& operation = operations_[next_number_];
+    operation.number = next_number_++;
+    operation.event = event;
+    operation.time = time;
+    operation.connection = connection;
+    operation.kind = kind;
+    operation.ranges.assign(ranges.begin(), ranges.end());
+    hold(&operation);  // until end()
+    for (const Range& range : ranges) {
+        cover(range);
+        areas_[range.area]->pieces[range.begin] = {range.end, &operation, Stage::Arriving};
+        hold(&operation);
+    }
+    usage_.operations = operations_.size();
+    usage_.peak_operations = std::max(usage_.peak_operations, usage_.operations);
+    return &operation;
+}
+
+void Model::end(Operation* operation, bool placed) {
+    const bool own_read = operation->kind == Kind::ReadResult;
+    const bool visible = own_read || platform_.domain == Domain::Wsp;
+    const bool durable =
+        platform_.domain == Domain::Wsp || (own_read && platform_.caches_survive());
+    operation->stage = Stage::Adapter;
+    for (const Range& range : operation->ranges) {
+        Area& area = *areas_[range.area];
+        for (auto at = area.first_behind(range.begin);
+             at != area.pieces.end() && at->first < range.end; ++at) {
+            if (at->second.operation == operation) {
+                at->second.stage = Stage::Adapter;
+            }
+        }
+        if (!placed) {
+            abandon(*operation, area, range);
+        } else if (visible) {
+            advance(*operation, range.area, range.begin, range.end, durable);
+        }
+    }
+    if (placed && !visible) {
+        connections_[operation->connection].in_adapter.push_back(operation->number);
+    }
+    drop(operation);
+}
+
+// Nothing can be said of its bytes; the memory under them is gone, and the connection fails.
+void Model::abandon(const Operation& operation, Area& area, const Range& range) {
+    auto at = area.first_behind(range.begin);
+    while (at != area.pieces.end() && at->first < range.end) {
+        at = at->second.operation == &operation ? cut_out(area, at->first, at->second.end)
+                                                : std::next(at);
+    }
+}
+
+// What lies in the range is older from now on.
+void Model::cover(const Range& range) {
+    Area& area = *areas_[range.area];
+    for (auto at = area.first_behind(range.begin); at != area.pieces.end() && at->first < range.end;
+         ++at) {
+        if (at->second.stage != Stage::Arriving) {
+            bury(area, std::max(at->first, range.begin), std::min(at->second.end, range.end),
+                 at->second);
+        }
+    }
+    cut_out(area, range.begin, range.end);
+}
+
+// Takes the range out of the pieces; those that reach over its ends are shortened. Gives the first
+// piece behind it.
+Model::Pieces::iterator Model::cut_out(Area& area, std::uint64_t begin, std::uint64_t end) {
+    auto at = area.first_behind(begin);
+    while (at != area.pieces.end() && at->first < end) {
+        const std::uint64_t first = at->first;
+        const Piece piece = at->second;
+        at = area.pieces.erase(at);
+        if (piece.end > end) {
+            at = area.pieces.insert_or_assign(at, end, piece);
+            hold(piece.operation);
+        }
+        if (first < begin) {
+            area.pieces[first] = {begin, piece.operation, piece.stage};
+            hold(piece.operation);
+        }
+        drop(piece.operation);
+    }
+    return at;
+}
+
+// The bytes become durable as the memory holds them.
+void Model::settle(Area& area, std::uint64_t begin, std::uint64_t end) {
+    if (recording_ != nullptr) {
+        record(area, begin, end);
+    }
+    std::memcpy(area.image + begin, area.memory + begin, end - begin);
+    for (auto at = area.first_behind(begin); at != area.pieces.end() && at->first < end; ++at) {
+        at->second.operation->marks |= kPartlyDurable;
+    }
+    cut_out(area, begin, end);
+    forget_buried(area, begin, end);
+}
+
+// --- connections ---
+
+bool Model::read_matters(std::uint32_t connection) const {
+    const auto found = connections_.find(connection);
+    return found != connections_.end() &&
+           (!found->second.in_adapter.empty() ||
+            (platform_.read_persists() && !found->second.visible.empty()));
+}
+
+void Model::read(std::uint32_t connection) {
+    const auto found = connections_.find(connection);
+    if (found == connections_.end()) {
+        return;
+    }
+    found->second.revocable.clear();
+    recording_ = &found->second.revocable;
+    push(connection, platform_.read_persists(), kReadBehind);
+    recording_ = nullptr;
+}
+
+bool Model::message_matters(std::uint32_t connection) const {
+    const auto found = connections_.find(connection);
+    return found != connections_.end() && !found->second.in_adapter.empty();
+}
+
+void Model::message(std::uint32_t connection) {
+    push(connection, platform_.caches_survive(), kMessageBehind);
+}
+
+void Model::connection_ends(std::uint32_t connection) {
+    push(connection, platform_.caches_survive(), kConnectionEnded);
+    connections_.erase(connection);
+}
+
+bool Model::knows(std::uint32_t connection) const {
+    return std::any_of(operations_.begin(), operations_.end(), [connection](const auto& entry) {
+        return entry.second.connection == connection;
+    });
+}
+
+void Model::push(std::uint32_t connection, bool durable, std::uint8_t mark) {
+    const auto found = connections_.find(connection);
+    if (found == connections_.end()) {
+        return;
+    }
+    Connection& pushed = found->second;
+    auto adapter = std::exchange(pushed.in_adapter, {});
+    if (durable) {
+        push_list(std::exchange(pushed.visible, {}), true, mark);
+    } else if (mark == kMessageBehind && platform_.read_persists()) {
+        pushed.visible.insert(pushed.visible.end(), adapter.begin(), adapter.end());
+    }
+    push_list(std::move(adapter), durable, mark);
+}
+
+void Model::push_list(std::vector<std::uint64_t> numbers, bool durable, std::uint8_t mark) {
+    for (const std::uint64_t number : numbers) {
+        Operation* const operation = find(number);
+        if (operation == nullptr) {
+            continue;
+        }
+        operation->marks |= mark;
+        hold(operation);
+        for (const Range& range : operation->ranges) {
+            advance(*operation, range.area, range.begin, range.end, durable);
+        }
+        drop(operation);
+    }
+}
+
+bool Model::flush_matters(std::uint32_t connection, const Range& range) const {
+    const auto found = connections_.find(connection);
+    if (found == connections_.end()) {
+        return false;
+    }
+    const auto touches = [&](std::uint64_t number) {
+        const auto operation = operations_.find(number);
+        return operation != operations_.end() &&
+               std::any_of(operation->second.ranges.begin(), operation->second.ranges.end(),
+                           [&](const Range& placed) {
+                               return placed.area == range.area && placed.begin < range.end &&
+                                      range.begin < placed.end;
+                           });
+    };
+    const Connection& pushed = found->second;
+    return std::any_of(pushed.in_adapter.begin(), pushed.in_adapter.end(), touches) ||
+           std::any_of(pushed.visible.begin(), pushed.visible.end(), touches);
+}
+
+// The lists stay as they are: what lies outside of the range may still need them.
+void Model::flush(std::uint32_t connection, const Range& range, bool persistent) {
+    const auto found = connections_.find(connection);
+    if (found == connections_.end()) {
+        return;
+    }
+    const bool durable = persistent || platform_.caches_survive();
+    found->second.revocable.clear();
+    recording_ = &found->second.revocable;
+    auto numbers = found->second.in_adapter;
+    numbers.insert(numbers.end(), found->second.visible.begin(), found->second.visible.end());
+    for (const std::uint64_t number : numbers) {
+        Operation* const operation = find(number);
+        if (operation == nullptr) {
+            continue;
+        }
+        operation->marks |= persistent ? kReadBehind : kVisibleFlush;
+        hold(operation);
+        for (const Range& placed : operation->ranges) {
+            const std::uint64_t begin = std::max(placed.begin, range.begin);
+            const std::uint64_t end = std::min(placed.end, range.end);
+            if (placed.area == range.area && begin < end) {
+                advance(*operation, range.area, begin, end, durable);
+            }
+        }
+        drop(operation);
+    }
+    recording_ = nullptr;
+    std::erase_if(found->second.in_adapter,
+                  [this](std::uint64_t number) { return find(number) == nullptr; });
+}
+
+// Pieces of the operation in the range are visible now, or durable.
+void Model::advance(Operation& operation, std::uint32_t area, std::uint64_t begin,
+                    std::uint64_t end, bool durable) {
+    operation.stage = Stage::Visible;
+    Area& there = *areas_[area];
+    hold(&operation);
+    if (!there.buried.empty()) {
+        advance_buried(operation, there, begin, end, durable);
+    }
+    advance_pieces(operation, there, begin, end, durable);
+    drop(&operation);
+}
+
+void Model::advance_pieces(const Operation& operation, Area& area, std::uint64_t begin,
+                           std::uint64_t end, bool durable) {
+    auto at = area.first_behind(begin);
+    while (at != area.pieces.end() && at->first < end) {
+        const std::uint64_t from = std::max(at->first, begin);
+        const std::uint64_t to = std::min(at->second.end, end);
+        if (at->second.operation != &operation || at->second.stage == Stage::Arriving) {
+            ++at;
+        } else if (durable) {
+            settle(area, from, to);
+            at = area.first_behind(to);
+        } else if (from == at->first && to == at->second.end) {
+            at->second.stage = Stage::Visible;
+            ++at;
+        } else {  // only a part of it
+            Piece piece = at->second;
+            piece.end = to;
+            piece.stage = Stage::Visible;
+            hold(piece.operation);
+            cut_out(area, from, to);
+            area.pieces[from] = piece;
+            at = area.first_behind(to);
+        }
+    }
+}
+
+// --- limits ---
+
+void Model::make_room() {
+    while (operations_.size() >= limits_.operations && operations_.begin()->second.references > 0) {
+        const std::size_t before = operations_.size();
+        drop_oldest();
+        if (operations_.size() == before) {
+            return;  // it is arriving
+        }
+    }
+}
+
+// Caches write back by themselves; so may this one.
+void Model::drop_oldest() {
+    Operation& oldest = operations_.begin()->second;
+    if (oldest.stage == Stage::Arriving) {
+        return;
+    }
+    ++usage_.operations_dropped;
+    const auto ranges = oldest.ranges;
+    hold(&oldest);
+    for (const Range& range : ranges) {
+        advance(oldest, range.area, range.begin, range.end, true);
+    }
+    drop(&oldest);
+}
+
+}  // namespace fabric::memory::persistence

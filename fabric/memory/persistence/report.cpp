@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "memory/persistence/report.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstring>
+
+namespace fabric::memory::persistence {
+
+namespace {
+
+constexpr double kSecond = 1e9;
+
+double seconds(std::uint64_t nanoseconds) {
+    return static_cast<double>(nanoseconds) / kSecond;
+}
+
+void print_json(const Model& model, const Finding& found, Writer& out) {
+    const Area& area = model.area(found.area);
+    out.add("{\"region\": ");
+    out.quote(area.name);
+    out.print(", \"offset\": %" PRIu64 ", \"length\": %" PRIu64, area.file_offset + found.begin,
+              found.end - found.begin);
+    if (found.first == nullptr) {
+        out.add(", \"operation\": \"store\"");
+    } else {
+        out.print(", \"operation\": \"%s\", \"number\": %" PRIu64 ", \"to\": %" PRIu64
+                  ", \"connection\": %u, \"event\": %" PRIu64 ", \"time\": %.6f",
+                  name_of(found.first->kind), found.first->number, found.last->number,
+                  found.first->connection, found.first->event, seconds(found.first->time));
+    }
+    out.print(", \"why\": \"%s\",\n     \"text\": ", found.reason->name);
+    out.quote(found.reason->text);
+    out.add(", \"remedy\": ");
+    out.quote(found.reason->remedy);
+    out.add("}");
+}
+
+void print_text(const Model& model, const Finding& found, Writer& out) {
+    const Area& area = model.area(found.area);
+    out.print("  %s, bytes %" PRIu64 " to %" PRIu64 ": ", area.name.c_str(),
+              area.file_offset + found.begin, area.file_offset + found.end - 1);
+    if (found.first == nullptr) {
+        out.add("store of the CPU");
+    } else {
+        out.print("%s %" PRIu64, name_of(found.first->kind), found.first->number);
+        if (found.last != found.first) {
+            out.print(" to %" PRIu64, found.last->number);
+        }
+        out.print(", connection %u, event %" PRIu64 ", %.6f s", found.first->connection,
+                  found.first->event, seconds(found.first->time));
+    }
+    out.print("\n    %s: %s\n    remedy: %s\n", found.reason->name, found.reason->text,
+              found.reason->remedy);
+}
+
+// Every byte at risk that an operation brought.
+void each_piece(const Model& model, Findings& findings) {
+    for (std::uint32_t area = 0; area < model.areas().size(); ++area) {
+        for (const auto& [begin, piece] : model.area(area).pieces) {
+            findings.add(area, begin, piece.end, piece.operation);
+        }
+    }
+    findings.finish();
+}
+
+// Every byte that the CPU stored and nobody persisted: takes what seed 0 would lose.
+class Stores final : public LossListener {
+public:
+    Stores(Findings& findings) : findings_(findings) {}
+    void lost(const Area&, const LostPiece& piece) override {
+        if (piece.operation == nullptr) {
+            findings_.add(area, piece.begin, piece.end, nullptr);
+        }
+    }
+    std::uint32_t area = 0;
+
+private:
+    Findings& findings_;
+};
+
+void each_store(const Model& model, Findings& findings) {
+    const Survival none(model, 0);
+    Stores stores(findings);
+    Survival::Line line{};
+    for (std::uint32_t area = 0; area < model.areas().size(); ++area) {
+        stores.area = area;
+        const std::uint64_t lines = (model.area(area).length + kLine - 1) / kLine;
+        for (std::uint64_t number = none.next_at_risk(area, 0); number < lines;
+             number = none.next_at_risk(area, number + 1)) {
+            none.line(area, number, line, &stores);
+        }
+    }
+    findings.finish();
+}
+
+void print_useless(const Notes::Useless& useless, const char* name, Writer& out) {
+    out.print("  \"%s\": {\"count\": %" PRIu64 ", \"bytes\": %" PRIu64
+              ", \"last_connection\": %u, \"last_time\": %.6f},\n",
+              name, useless.count, useless.bytes, useless.connection, seconds(useless.time));
+}
+
+void print_usage(const Situation& now, Writer& out) {
+    const Usage& usage = now.model.usage();
+    std::uint64_t image = 0;
+    for (const auto& area : now.model.areas()) {
+        image += area->length;
+    }
+    out.print("  \"memory\": {\"images\": %" PRIu64
+              ", \"operations\": %zu, \"peak_operations\": %zu, \"buried_lines\": %zu,\n",
+              image, usage.operations, usage.peak_operations, usage.buried_lines);
+    out.print("    \"bytes\": %zu, \"versions_dropped\": %" PRIu64
+              ", \"operations_dropped\": %" PRIu64 "}\n",
+              usage.peak_operations * (sizeof(Operation) + sizeof(Piece) + 2 * kLine) +
+                  usage.buried_lines * sizeof(Buried),
+              usage.versions_dropped, usage.operations_dropped);
+}
+
+void json_head(const Situation& now, Writer& out) {
+    out.print("{\n  \"platform\": \"%s\",\n  \"occasion\": \"%s\",\n  \"process\": %d,\n",
+              describe(now.model.platform()), now.occasion, getpid());
+    out.print("  \"events\": %" PRIu64 ",\n  \"flushes\": %" PRIu64 ",\n  \"time\": %.6f,\n",
+              now.events, now.flushes, seconds(now.time));
+    out.add("  \"regions\": [");
+    for (std::size_t i = 0; i < now.model.areas().size(); ++i) {
+        const Area& area = *now.model.areas()[i];
+        out.add(i == 0 ? "{\"name\": " : ", {\"name\": ");
+        out.quote(area.name);
+        out.print(", \"offset\": %" PRIu64 ", \"length\": %" PRIu64 "}", area.file_offset,
+                  area.length);
+    }
+    out.add("],\n");
+}
+
+void json_notes(const Situation& now, Writer& out) {
+    print_useless(now.notes.flushes, "useless_flushes", out);
+    print_useless(now.notes.persists, "useless_persists", out);
+    out.print("  \"declared\": %" PRIu64 ",\n  \"volatile_bytes\": %" PRIu64 ",\n  \"left_out\": ",
+              now.notes.declared, now.notes.volatile_bytes);
+    out.quote(now.notes.left_out.data());
+    out.add(",\n");
+    print_usage(now, out);
+    out.add("}\n");
+}
+
+void text_notes(const Situation& now, Writer& out) {
+    const Notes& notes = now.notes;
+    if (notes.declared != 0) {
+        out.add(
+            "declared durable although the platform cannot:\n  direct write to persistent "
+            "memory was declared; on this platform a flush by a read leaves the data in the "
+            "CPU's cache\n    remedy: declare false, and have the target's CPU persist\n");
+    }
+    if (notes.flushes.count != 0) {
+        out.print("flushed for nothing: %" PRIu64
+                  " reads or flushes had nothing to flush; the latest on connection %u, %.6f s\n",
+                  notes.flushes.count, notes.flushes.connection, seconds(notes.flushes.time));
+    }
+    if (notes.persists.count != 0) {
+        out.print("persisted for nothing: %" PRIu64
+                  " times everything in the range was durable; the latest at %.6f s\n",
+                  notes.persists.count, seconds(notes.persists.time));
+    }
+    if (notes.volatile_bytes != 0) {
+        out.print("not persistent: %" PRIu64
+                  " bytes were written into memory that a power failure loses whole\n",
+                  notes.volatile_bytes);
+    }
+    if (notes.left_out[0] != '\0') {
+        out.print("no account: %s\n", notes.left_out.data());
+    }
+    const Usage& usage = now.model.usage();
+    out.print("account: %" PRIu64
+              " events, at most %zu operations at risk, %zu buried lines; "
+              "not explored: %" PRIu64 " versions, %" PRIu64 " operations\n",
+              now.events, usage.peak_operations, usage.buried_lines, usage.versions_dropped,
+              usage.operations_dropped);
+}
+
+Totals print_findings(const Situation& now, Writer& out, bool json) {
+    Totals totals;
+    out.add(json ? "  \"missing\": [" : "");
+    Findings missing(now.model, out, json);
+    each_piece(now.model, missing);
+    out.add(json ? "],\n  \"stores\": [" : "");
+    Findings stores(now.model, out, json);
+    if (!now.model.platform().caches_survive()) {
+        each_store(now.model, stores);
+    }
+    out.add(json ? "],\n" : "");
+    totals.operations = missing.count();
+    totals.bytes = missing.bytes();
+    totals.stores = stores.bytes();
+    totals.declared = now.notes.declared;
+    return totals;
+}
+
+int nowhere() {
+    return ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+}
+
+}  // namespace
+
+void Findings::add(std::uint32_t area, std::uint64_t begin, std::uint64_t end,
+                   const Operation* operation) {
+    const Reason* const reason = &reason_of(operation, area, model_);
+    const bool same =
+        current_.reason == reason && current_.area == area && current_.end == begin &&
+        (operation == nullptr) == (current_.first == nullptr) &&
+        (operation == nullptr || (operation->connection == current_.first->connection &&
+                                  operation->kind == current_.first->kind));
+    bytes_ += end - begin;
+    if (same) {
+        current_.end = end;
+        current_.last = operation;
+        return;
+    }
+    show();
+    current_ = {area, begin, end, operation, operation, reason};
+}
+
+void Findings::finish() {
+    show();
+    current_ = {};
+    if (count_ > kShown && !json_) {
+        out_.print("  ... and %" PRIu64 " more\n", count_ - kShown);
+    }
+}
+
+void Findings::show() {
+    if (current_.reason == nullptr) {
+        return;
+    }
+    if (++count_ > kShown) {
+        return;
+    }
+    if (json_) {
+        out_.add(count_ == 1 ? "\n    " : ",\n    ");
+        print_json(model_, current_, out_);
+    } else {
+        print_text(model_, current_, out_);
+    }
+}
+
+Totals report(const Situation& now, Writer& out, bool json) {
+    if (json) {
+        json_head(now, out);
+    } else {
+        out.print("persistence report (%s), process %d, platform %s\nnot durable:\n", now.occasion,
+                  getpid(), describe(now.model.platform()));
+    }
+    const Totals totals = print_findings(now, out, json);
+    if (json) {
+        out.print("  \"missing_total\": {\"findings\": %" PRIu64 ", \"bytes\": %" PRIu64 "},\n",
+                  totals.operations, totals.bytes);
+        json_notes(now, out);
+        return totals;
+    }
+    if (totals.operations == 0 && totals.stores == 0) {
+        out.add("  nothing\n");
+    }
+    text_notes(now, out);
+    return totals;
+}
+
+Totals count(const Situation& now) {
+    const int fd = nowhere();
+    Totals totals;
+    {
+        Writer out(fd);
+        totals = print_findings(now, out, false);
+    }
+    ::close(fd);
+    return totals;
+}
+
+namespace {
+
+class Losses final : public LossListener {
+public:
+    Losses(Findings& findings) : findings_(findings) {}
+    void lost(const Area&, const LostPiece& piece) override {
+        findings_.add(area, piece.begin, piece.end, piece.operation);
+    }
+    std::uint32_t area = 0;
+
+private:
+    Findings& findings_;
+};
+
+}  // namespace
+
+void report_power_failure(const Situation& now, std::uint64_t seed, Writer& out, bool json) {
+    const Survival survival(now.model, seed);
+    const std::uint64_t at_risk = survival.count_at_risk(~0ULL);
+    if (json) {
+        json_head(now, out);
+        out.print("  \"seed\": %" PRIu64 ",\n  \"lines_at_risk\": %" PRIu64 ",\n  \"lost\": [",
+                  seed, at_risk);
+    } else {
+        out.print("power failure (%s), process %d, platform %s, after %" PRIu64
+                  " events, seed %" PRIu64 ", %" PRIu64 " lines at risk\nlost:\n",
+                  now.occasion, getpid(), describe(now.model.platform()), now.events, seed,
+                  at_risk);
+    }
+    Findings lost(now.model, out, json);
+    Losses losses(lost);
+    for (std::uint32_t area = 0; area < now.model.areas().size(); ++area) {
+        losses.area = area;
+        survival.apply(area, &losses);
+    }
+    lost.finish();
+    if (json) {
+        out.print("],\n  \"lost_total\": {\"findings\": %" PRIu64 ", \"bytes\": %" PRIu64 "},\n",
+                  lost.count(), lost.bytes());
+        json_notes(now, out);
+    } else if (lost.count() == 0) {
+        out.add("  nothing\n");
+    }
+}
+
+}  // namespace fabric::memory::persistence

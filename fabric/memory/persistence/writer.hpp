@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Text into a descriptor, without allocating.
+#pragma once
+
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <string_view>
+
+namespace fabric::memory::persistence {
+
+class Writer {
+public:
+    explicit Writer(int fd) : fd_(fd) {}
+    ~Writer() { flush(); }
+    Writer(const Writer&) = delete;
+    Writer& operator=(const Writer&) = delete;
+
+    void add(std::string_view text) {
+        for (const char one : text) {
+            put(one);
+        }
+    }
+
+    // One piece at most as long as the buffer.
+    [[gnu::format(printf, 2, 3)]] void print(const char* format, ...) {
+        std::array<char, 512> piece{};
+        va_list arguments;
+        va_start(arguments, format);
+        // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is initialized above
+        const int size = std::vsnprintf(piece.data(), piece.size(), format, arguments);
+        va_end(arguments);
+        if (size > 0) {
+            add(std::string_view(piece.data()).substr(0, static_cast<std::size_t>(size)));
+        }
+    }
+
+    // As a string of JSON, with its quotes.
+    void quote(std::string_view text) {
+        put('"');
+        for (const char one : text) {
+            if (one == '"' || one == '\\') {
+                put('\\');
+                put(one);
+            } else if (static_cast<unsigned char>(one) < 0x20) {
+                print("\\u%04x", static_cast<unsigned>(one));
+            } else {
+                put(one);
+            }
+        }
+        put('"');
+    }
+
+    void flush() {
+        std::size_t done = 0;
+        while (done < used_) {
+            const ssize_t written = ::write(fd_, buffer_.data() + done, used_ - done);
+            if (written < 0 && errno == EINTR) {
+                continue;
+            }
+            if (written <= 0) {
+                break;
+            }
+            done += static_cast<std::size_t>(written);
+        }
+        used_ = 0;
+    }
+
+private:
+    void put(char one) {
+        if (used_ == buffer_.size()) {
+            flush();
+        }
+        buffer_[used_++] = one;
+    }
+
+    int fd_;
+    std::size_t used_ = 0;
+    std::array<char, 4096> buffer_{};
+};
+
+}  // namespace fabric::memory::persistence

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What can be left after a power failure: everything that is allowed, and nothing else.
+#include "accounts.hpp"
+
+using namespace fabric::test;
+
+namespace {
+
+const std::string kOld(8, '\0');
+
+class Losses final : public LossListener {
+public:
+    void lost(const Area&, const LostPiece& piece) override { pieces.push_back(piece); }
+    std::vector<LostPiece> pieces;
+};
+
+void a_line_is_kept_or_lost(void**) {
+    Account account("adr");
+    account.write(0, 64, 'n');
+    assert_true(account.survivors(0) == (std::set<std::string>{kOld, "nnnnnnnn"}));
+}
+
+void a_word_is_never_torn(void**) {
+    Account account("adr");
+    account.write(0, 8, 'a', kConnection, Kind::AtomicWrite);
+    account.write(0, 8, 'b', kConnection, Kind::AtomicWrite);
+    assert_true(account.survivors(0) == (std::set<std::string>{kOld, "aaaaaaaa", "bbbbbbbb"}));
+}
+
+void a_line_can_be_torn_between_words(void**) {
+    Account account("adr");
+    account.write(0, 64, 'n');
+    const auto found = account.survivors(0, 16, 2000);
+    assert_int_equal(found.size(), 4);
+    assert_true(found.count("nnnnnnnn" + kOld) == 1 && found.count(kOld + "nnnnnnnn") == 1);
+}
+
+void lines_of_one_write_are_independent(void**) {
+    Account account("adr");
+    account.write(0, 128, 'n');
+    std::set<std::string> found;
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        const Survival survival(account.model, seed);
+        Survival::Line first{};
+        Survival::Line second{};
+        survival.line(0, 0, first, nullptr);
+        survival.line(0, 1, second, nullptr);
+        found.insert({static_cast<char>(first[0]), static_cast<char>(second[0])});
+    }
+    assert_int_equal(found.size(), 4);
+}
+
+void durable_bytes_stay(void**) {
+    Account account("adr,ddio=off");
+    account.write(0, 64, 'd');
+    account.model.read(kConnection);
+    assert_true(account.survivors(0) == (std::set<std::string>{"dddddddd"}));
+    account.write(0, 64, 'n');
+    assert_true(account.survivors(0) == (std::set<std::string>{"dddddddd", "nnnnnnnn"}));
+}
+
+void what_is_arriving_is_lost(void**) {
+    Account account("adr");
+    account.start(0, 64, kConnection);
+    account.fill(0, 30, 'n');
+    assert_true(account.survivors(0) == std::set<std::string>{kOld});
+}
+
+void stores_are_at_risk_on_adr_only(void**) {
+    Account adr("adr");
+    adr.store(0, 8, 's');
+    assert_true(adr.survivors(0) == (std::set<std::string>{kOld, "ssssssss"}));
+    for (const char* on : {"eadr", "wsp"}) {
+        Account account(on);
+        account.store(0, 8, 's');
+        assert_true(account.survivors(0) == std::set<std::string>{"ssssssss"});
+    }
+}
+
+void the_first_seeds(void**) {
+    Account account("adr");
+    account.write(0, 8, 'a');
+    account.write(64, 8, 'b');
+    const auto both = [&account](std::uint64_t seed) {
+        const Survival survival(account.model, seed);
+        Survival::Line line{};
+        survival.line(0, 0, line, nullptr);
+        const bool first = line[0] == std::byte{'a'};
+        survival.line(0, 1, line, nullptr);
+        return std::pair(first, line[0] == std::byte{'b'});
+    };
+    assert_true(both(0) == std::pair(false, false));
+    assert_true(both(1) == std::pair(true, true));
+    assert_true(both(2) == std::pair(false, true));
+    assert_true(both(3) == std::pair(true, false));
+}
+
+void all_of_an_area(void**) {
+    Account account("adr");
+    account.write(100, 200, 'a');
+    account.store(kSize - 1, 1, 's');
+    assert_int_equal(Survival(account.model, 0).count_at_risk(100), 5);
+    assert_int_equal(Survival(account.model, 0).count_at_risk(2), 2);
+    Losses losses;
+    Survival(account.model, 0).apply(0, &losses);
+    assert_true(account.memory == account.image);
+    assert_int_equal(losses.pieces.size(), 5);
+    assert_int_equal(losses.pieces[0].begin, 100);
+    assert_int_equal(losses.pieces[0].end, 128);
+    assert_int_equal(losses.pieces[0].operation->number, 1);
+    assert_null(losses.pieces[4].operation);
+}
+
+void keeping_everything_changes_nothing(void**) {
+    Account account("adr");
+    account.write(100, 200, 'a');
+    account.write(150, 10, 'b');
+    const auto before = account.memory;
+    Losses losses;
+    Survival(account.model, 1).apply(0, &losses);
+    assert_true(account.memory == before);
+    assert_int_equal(losses.pieces.size(), 0);
+}
+
+void a_seed_says_it_all(void**) {
+    Account one("adr");
+    Account other("adr");
+    for (Account* account : {&one, &other}) {
+        account->write(0, 4096, 'a');
+        account->write(1000, 500, 'b');
+    }
+    for (std::uint64_t seed = 4; seed < 20; ++seed) {
+        const auto before = one.memory;
+        Survival(one.model, seed).apply(0, nullptr);
+        Survival(other.model, seed).apply(0, nullptr);
+        assert_true(one.memory == other.memory);
+        one.memory = before;
+        std::copy(before.begin(), before.end(), other.memory.begin());
+        one.model.area(0).memory = one.memory.data();
+    }
+}
+
+}  // namespace
+
+int main() {
+    const CMUnitTest tests[] = {
+        cmocka_unit_test(a_line_is_kept_or_lost),
+        cmocka_unit_test(a_word_is_never_torn),
+        cmocka_unit_test(a_line_can_be_torn_between_words),
+        cmocka_unit_test(lines_of_one_write_are_independent),
+        cmocka_unit_test(durable_bytes_stay),
+        cmocka_unit_test(what_is_arriving_is_lost),
+        cmocka_unit_test(stores_are_at_risk_on_adr_only),
+        cmocka_unit_test(the_first_seeds),
+        cmocka_unit_test(all_of_an_area),
+        cmocka_unit_test(keeping_everything_changes_nothing),
+        cmocka_unit_test(a_seed_says_it_all),
+    };
+    return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
