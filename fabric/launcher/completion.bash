@@ -9,7 +9,7 @@ _rpma_fabric_program() {
     for ((i = 2; i <= COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
             --) position=$((i + 1)) && return ;;
-            --trace | --log | --native | --mtu | --faults | --seed) i=$((i + 1)) ;; # and its value
+            --trace | --log | --native | --mtu | --faults | --platform | --power-fail-at | --seed | --report) i=$((i + 1)) ;; # and its value
             -*) ;;
             *) [[ ${COMP_WORDS[i]} == "" ]] || position=$i ; return ;;
         esac
@@ -18,7 +18,11 @@ _rpma_fabric_program() {
 
 _rpma_fabric_value() {
     case $1 in
-        --trace) _filedir ;;
+        --trace | --report | --example | --replay) _filedir ;;
+        --platform) mapfile -t COMPREPLY < <(compgen -W "adr adr,ddio=off eadr eadr,ddio=off wsp" -- "$cur") ;;
+        --points) mapfile -t COMPREPLY < <(compgen -W "all" -- "$cur") ;;
+        --power-fail-at | --seeds | --jobs | --timeout | --grace) ;;
+        --server | --client | --check) _filedir ;;
         --log) mapfile -t COMPREPLY < <(compgen -W "error warning info debug" -- "$cur") ;;
         --native) mapfile -t COMPREPLY < <(compgen -W "none flush atomic_write flush,atomic_write" -- "$cur") ;;
         --mtu) mapfile -t COMPREPLY < <(compgen -W "256 1024 4096 32768 1048576 4194304" -- "$cur") ;;
@@ -39,7 +43,7 @@ _rpma_fabric() {
     local cur prev words cword position options="--native --mtu --log --help"
     _init_completion -n : || return
     if [[ $cword -eq 1 ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "run info --help --version" -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W "run info report power-fail crash-test --help --version" -- "$cur")
         return
     fi
     _rpma_fabric_program
@@ -49,8 +53,13 @@ _rpma_fabric() {
     fi
     _rpma_fabric_value "$prev" && return
     case ${words[1]} in
-        run) options+=" --trace --faults --seed --print --" ;;
+        run) options+=" --trace --faults --seed --print --platform --power-fail-at --report --" ;;
         info) options+=" --real" ;;
+        report) options="--json --help" ;;
+        power-fail) options="--seed --help" ;;
+        crash-test)
+            options="--platform --server --client --check --points --seeds --jobs --timeout --grace --example --replay --keep --help"
+            ;;
         *) return ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")

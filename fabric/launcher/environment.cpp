@@ -43,7 +43,10 @@ Result<void> check(const FabricOptions& options) {
     if (!config.complaint.empty()) {
         return failure(kExitFailure, config.complaint);
     }
-    return check(options.faults);
+    if (auto checked = check(options.persistence); !checked) {
+        return checked;
+    }
+    return check(options.faults, !options.persistence.platform.empty());
 }
 
 Environment fabric_environment(const std::string& library, const FabricOptions& options) {
@@ -65,6 +68,9 @@ Environment fabric_environment(const std::string& library, const FabricOptions& 
     }
     if (!options.faults.seed.empty()) {
         environment.emplace_back("RPMA_FABRIC_SEED", options.faults.seed);
+    }
+    for (auto& setting : environment_of(options.persistence)) {
+        environment.push_back(std::move(setting));
     }
     return environment;
 }

@@ -8,6 +8,7 @@
 
 #include "failure.hpp"
 #include "fault_options.hpp"
+#include "persistence_options.hpp"
 
 namespace launcher {
 
@@ -18,6 +19,7 @@ struct FabricOptions {
     std::string native;      // native operations the device offers, comma-separated
     std::string mtu;         // payload bytes in one packet
     FaultOptions faults;     // what is to go wrong
+    PersistenceOptions persistence;
 };
 
 using Environment = std::vector<std::pair<std::string, std::string>>;

@@ -15,12 +15,13 @@ void add_options(CLI::App* app, FaultOptions& options) {
                     "What is to go wrong, for example drop@100,delay=5ms@10%,refuse-mr@2")
         ->type_name("SPEC");
     app->add_option("--seed", options.seed,
-                    "Decides which of the share of a fault are met; the same seed, the same run "
-                    "(default: 1)")
+                    "Decides which of the share of a fault are met (default: 1), and what survives "
+                    "a power failure (default: 0): 0 nothing that is not durable, 1 everything, 2 "
+                    "the latest operation only, 3 all but it, more by chance")
         ->type_name("N");
 }
 
-Result<void> check(const FaultOptions& options) {
+Result<void> check(const FaultOptions& options, bool seed_has_use) {
     if (!options.spec.empty()) {
         const fabric::faults::Spec spec = fabric::faults::parse_spec(options.spec);
         if (!spec.complaint.empty())
@@ -31,8 +32,9 @@ Result<void> check(const FaultOptions& options) {
     if (!fabric::faults::parse_seed(options.seed))
         return failure(kExitFailure, fmt::format("--seed: '{}' is not a number from 0 to {}",
                                                  options.seed, UINT64_MAX));
-    if (options.spec.empty() && std::getenv("RPMA_FABRIC_FAULTS") == nullptr)
-        return failure(kExitFailure, "--seed: there is nothing to decide without --faults");
+    if (options.spec.empty() && !seed_has_use && std::getenv("RPMA_FABRIC_FAULTS") == nullptr)
+        return failure(kExitFailure,
+                       "--seed: there is nothing to decide without --faults or --platform");
     return {};
 }
 

@@ -14,12 +14,12 @@ namespace launcher {
 
 struct FaultOptions {
     std::string spec;  // empty: nothing goes wrong
-    std::string seed;  // empty: the default's
+    std::string seed;  // empty: the default's; also decides what survives a power failure
 };
 
 void add_options(CLI::App* app, FaultOptions& options);
 
-// Refuses what the fabric would not understand.
-Result<void> check(const FaultOptions& options);
+// Refuses what the fabric would not understand. `seed_has_use`: something else is decided by it.
+Result<void> check(const FaultOptions& options, bool seed_has_use);
 
 }  // namespace launcher

@@ -10,6 +10,8 @@
 #include "info.hpp"
 #include "launcher_config.hpp"
 #include "library.hpp"
+#include "persistence_commands.hpp"
+#include "persistence_options.hpp"
 #include "run.hpp"
 
 namespace {
@@ -51,6 +53,7 @@ CLI::App* add_run(CLI::App& app, CommandLine& line) {
         ->type_name("FILE");
     add_fabric_options(run, line.fabric);
     launcher::add_options(run, line.fabric.faults);
+    add_persistence_options(run, line.fabric.persistence);
     run->add_flag("--print", line.print,
                   "Print the command with its environment for a shell, start nothing");
     run->prefix_command();  // what follows the options is the program's, and left as it is
@@ -145,11 +148,17 @@ int launch(int argc, char** argv) {
     app.require_subcommand(1);
     const CLI::App* run_command = add_run(app, line);
     add_info(app, line);
+    launcher::PersistenceCommands persistence;
+    persistence.add(app);
     const Words words = split(argc, argv);
     try {
         app.parse(static_cast<int>(words.ours.size()), words.ours.data());
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : launcher::kExitFailure;
+    }
+    if (persistence.parsed()) {
+        const auto status = persistence.run();
+        return status ? *status : report(status.error());
     }
     if (!run_command->parsed()) {
         return info(line);

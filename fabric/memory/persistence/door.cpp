@@ -160,9 +160,7 @@ void connection_ended(std::uint32_t connection) {
         tracker.step("end of the connection", connection);
     }
     tracker.model().connection_ends(connection);
-    if (tracker.model().knows(connection)) {
-        tracker.write_report("end of a connection");
-    }
+    tracker.report_connection(connection);
 }
 
 void persisted(const void* address, std::size_t length) {

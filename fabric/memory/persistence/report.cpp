@@ -75,6 +75,7 @@ public:
             findings_.add(area, piece.begin, piece.end, nullptr);
         }
     }
+    void kept(const Area&, const LostPiece&) override {}
     std::uint32_t area = 0;
 
 private:
@@ -278,17 +279,46 @@ Totals count(const Situation& now) {
 
 namespace {
 
-class Losses final : public LossListener {
+// One of both lists: what is lost, or what is kept.
+class Outcome final : public LossListener {
 public:
-    Losses(Findings& findings) : findings_(findings) {}
-    void lost(const Area&, const LostPiece& piece) override {
-        findings_.add(area, piece.begin, piece.end, piece.operation);
-    }
+    Outcome(Findings& findings, bool want_lost) : findings_(findings), want_lost_(want_lost) {}
+    void lost(const Area&, const LostPiece& piece) override { add(piece, true); }
+    void kept(const Area&, const LostPiece& piece) override { add(piece, false); }
     std::uint32_t area = 0;
 
 private:
+    void add(const LostPiece& piece, bool lost) {
+        if (lost == want_lost_) {
+            findings_.add(area, piece.begin, piece.end, piece.operation);
+        }
+    }
+
     Findings& findings_;
+    const bool want_lost_;
 };
+
+// Looks at every line at risk; changes nothing.
+void each_outcome(const Model& model, const Survival& survival, Outcome& outcome) {
+    Survival::Line line{};
+    for (std::uint32_t area = 0; area < model.areas().size(); ++area) {
+        outcome.area = area;
+        const std::uint64_t lines = (model.area(area).length + kLine - 1) / kLine;
+        for (std::uint64_t number = survival.next_at_risk(area, 0); number < lines;
+             number = survival.next_at_risk(area, number + 1)) {
+            survival.line(area, number, line, &outcome);
+        }
+    }
+}
+
+Findings print_outcome(const Situation& now, const Survival& survival, Writer& out, bool json,
+                       bool lost) {
+    Findings findings(now.model, out, json);
+    Outcome outcome(findings, lost);
+    each_outcome(now.model, survival, outcome);
+    findings.finish();
+    return findings;
+}
 
 }  // namespace
 
@@ -305,19 +335,22 @@ void report_power_failure(const Situation& now, std::uint64_t seed, Writer& out,
                   now.occasion, getpid(), describe(now.model.platform()), now.events, seed,
                   at_risk);
     }
-    Findings lost(now.model, out, json);
-    Losses losses(lost);
-    for (std::uint32_t area = 0; area < now.model.areas().size(); ++area) {
-        losses.area = area;
-        survival.apply(area, &losses);
+    const Findings lost = print_outcome(now, survival, out, json, true);
+    if (!json && lost.count() == 0) {
+        out.add("  nothing\n");
     }
-    lost.finish();
+    out.add(json ? "],\n  \"kept\": [" : "kept, although not durable:\n");
+    const Findings kept = print_outcome(now, survival, out, json, false);
+    if (!json && kept.count() == 0) {
+        out.add("  nothing\n");
+    }
+    for (std::uint32_t area = 0; area < now.model.areas().size(); ++area) {
+        survival.apply(area, nullptr);
+    }
     if (json) {
         out.print("],\n  \"lost_total\": {\"findings\": %" PRIu64 ", \"bytes\": %" PRIu64 "},\n",
                   lost.count(), lost.bytes());
         json_notes(now, out);
-    } else if (lost.count() == 0) {
-        out.add("  nothing\n");
     }
 }
 

@@ -40,6 +40,17 @@ std::uint64_t differing(const std::byte* one, const std::byte* other, std::uint6
     return mask;
 }
 
+// Calls use(first bit, behind the last bit) for each run of ones.
+template <typename Use>
+void each_run(std::uint64_t mask, Use use) {
+    while (mask != 0) {
+        const auto from = static_cast<unsigned>(std::countr_zero(mask));
+        const unsigned to = from + static_cast<unsigned>(std::countr_one(mask >> from));
+        use(from, to);
+        mask = to == kLine ? 0 : mask >> to << to;
+    }
+}
+
 std::uint64_t room_of(const Area& area, std::uint64_t line) {
     return std::min(kLine, area.length - line * kLine);
 }
@@ -141,16 +152,19 @@ void Survival::report(const Area& area, std::uint64_t number, const Candidates& 
                       const Line& out, LossListener& listener) {
     const std::uint64_t begin = number * kLine;
     const std::byte* const memory = area.memory + begin;
-    const std::uint64_t gone = differing(out.data(), memory, room_of(area, number));
+    const std::byte* const image = area.image + begin;
+    const std::uint64_t room = room_of(area, number);
+    const std::uint64_t gone = differing(out.data(), memory, room);
+    const std::uint64_t changed = differing(image, memory, room);
     for (std::size_t i = 0; i < candidates.count; ++i) {
         const Candidate& candidate = candidates.list[i];
-        const bool on_top = candidate.bytes == memory;
-        std::uint64_t mask = on_top ? candidate.mask & gone : 0;
-        while (mask != 0) {
-            const auto from = static_cast<unsigned>(std::countr_zero(mask));
-            const auto length = static_cast<unsigned>(std::countr_one(mask >> from));
-            listener.lost(area, {begin + from, begin + from + length, candidate.operation});
-            mask = from + length == kLine ? 0 : mask >> (from + length) << (from + length);
+        if (candidate.bytes == memory) {
+            each_run(candidate.mask & gone, [&](unsigned from, unsigned to) {
+                listener.lost(area, {begin + from, begin + to, candidate.operation});
+            });
+            each_run(candidate.mask & changed & ~gone, [&](unsigned from, unsigned to) {
+                listener.kept(area, {begin + from, begin + to, candidate.operation});
+            });
         }
     }
 }

@@ -22,6 +22,8 @@ class LossListener {
 public:
     virtual ~LossListener() = default;
     virtual void lost(const Area& area, const LostPiece& piece) = 0;
+    // It was at risk, and survives.
+    virtual void kept(const Area& area, const LostPiece& piece) = 0;
 };
 
 class Survival {

@@ -83,6 +83,9 @@ void Tracker::start() {
     process_ = getpid();
     since_ = std::chrono::steady_clock::now();
     events_file_ = open_events_file();
+    if (events_file_ >= 0) {
+        Writer(events_file_).print("# process %d\n", process_);
+    }
     on_exit(at_exit, nullptr);
     const auto& when = settings_.power_fail;
     start_control(when.when == PowerFail::When::Time ? static_cast<int>(when.value) : -1);
@@ -262,6 +265,12 @@ void Tracker::log_point(const char* what, std::uint32_t connection, const Range*
 
 void Tracker::fail_power(const char* occasion, std::uint64_t seed) {
     persistence::fail_power(situation(occasion), seed, settings_.report);
+}
+
+void Tracker::report_connection(std::uint32_t connection) {
+    if (!settings_.report.empty() || model_.knows(connection)) {
+        write_report("end of a connection");
+    }
 }
 
 Totals Tracker::write_report(const char* occasion) {

@@ -48,7 +48,9 @@ public:
     void overtaking(std::uint32_t connection);
 
     [[noreturn]] void fail_power(const char* occasion, std::uint64_t seed);
-    // Rewrites the report's file, if there is one.
+    // At the end of a connection: what is not durable may never be.
+    void report_connection(std::uint32_t connection);
+    // Rewrites the report's file, if there is one; if there is none, prints what is wrong.
     Totals write_report(const char* occasion);
 
 private:

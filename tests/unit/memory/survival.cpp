@@ -11,7 +11,9 @@ const std::string kOld(8, '\0');
 class Losses final : public LossListener {
 public:
     void lost(const Area&, const LostPiece& piece) override { pieces.push_back(piece); }
+    void kept(const Area&, const LostPiece& piece) override { survivors.push_back(piece); }
     std::vector<LostPiece> pieces;
+    std::vector<LostPiece> survivors;
 };
 
 void a_line_is_kept_or_lost(void**) {
@@ -120,6 +122,8 @@ void keeping_everything_changes_nothing(void**) {
     Survival(account.model, 1).apply(0, &losses);
     assert_true(account.memory == before);
     assert_int_equal(losses.pieces.size(), 0);
+    assert_int_equal(losses.survivors.front().begin, 100);
+    assert_int_equal(losses.survivors.back().end, 300);
 }
 
 void a_seed_says_it_all(void**) {

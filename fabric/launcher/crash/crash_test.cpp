@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "crash/crash_test.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "crash/example.hpp"
+#include "crash/plan.hpp"
+#include "crash/process.hpp"
+#include "crash/search.hpp"
+#include "crash/workload.hpp"
+#include "library.hpp"
+#include "memory/persistence/platform.hpp"
+
+namespace launcher::crash {
+namespace {
+
+Result<void> check_options(const Options& options) {
+    if (options.server.empty() || options.client.empty() || options.check.empty()) {
+        return failure(kExitFailure,
+                       "crash-test: --server, --client and --check are needed, or --replay");
+    }
+    if (!fabric::memory::persistence::parse_platform(options.platform)) {
+        return failure(kExitFailure, fmt::format("crash-test: {}: no platform is described so; see "
+                                                 "rpma-fabric crash-test --help",
+                                                 options.platform));
+    }
+    if (options.seeds == 0 || options.timeout == 0 || !plan({}, options.points, options.seeds)) {
+        return failure(kExitFailure,
+                       "crash-test: --points must be all or a number, --seeds and --timeout "
+                       "numbers above 0");
+    }
+    return {};
+}
+
+int fail(const nlohmann::json& example) {
+    fmt::print("{}", describe(example));
+    return kExitMistake;
+}
+
+Result<int> replay(const Options& given, const std::string& library) {
+    const auto read = read_example(given.replay_file, given);
+    if (!read) {
+        return tl::unexpected(read.error());
+    }
+    const Workload workload(read->options, library);
+    const Scratch scratch(given.keep);
+    const auto outcome = workload.run(read->which, scratch);
+    if (!outcome) {
+        return tl::unexpected(outcome.error());
+    }
+    const Verdict verdict = workload.check(scratch);
+    if (given.keep) {
+        fmt::print("what is left is in {}\n", scratch.directory());
+    }
+    if (!verdict.passed) {
+        return fail(make_example(read->options, read->which, *outcome, verdict));
+    }
+    fmt::print("passed: point {}, seed {} does not fail any more\n", read->which.point,
+               read->which.seed);
+    return 0;
+}
+
+// A run until the client is done, which says which points there are.
+Result<std::vector<Case>> explore(const Options& options, const Workload& workload) {
+    const Scratch scratch(options.keep);
+    const auto outcome = workload.run({0, 0, true}, scratch);
+    if (!outcome) {
+        return tl::unexpected(outcome.error());
+    }
+    auto points = parse_points(Workload::points(scratch));
+    const auto events = outcome->report["events"].get<std::uint64_t>();
+    const auto at_risk = outcome->report["lines_at_risk"].get<std::uint64_t>();
+    points.push_back({events, at_risk});
+    return *plan(points, options.points, options.seeds);
+}
+
+Result<int> search(const Options& options, const std::string& library) {
+    const Workload workload(options, library);
+    const auto cases = explore(options, workload);
+    if (!cases) {
+        return tl::unexpected(cases.error());
+    }
+    const unsigned cpus = std::max(1U, std::thread::hardware_concurrency());
+    const unsigned jobs = options.jobs != 0 ? options.jobs : cpus;
+    fmt::print("platform {}: {} points, {} cases\n", options.platform,
+               cases->empty() ? 0 : cases->back().point + 1, cases->size());
+    std::fflush(stdout);
+    Search search(options, workload, *cases);
+    const auto example = search.run(jobs);
+    if (!example) {
+        return tl::unexpected(example.error());
+    }
+    if (!*example) {
+        fmt::print("passed: {} cases, {} different contents\n", cases->size(), search.checked());
+        return 0;
+    }
+    if (const auto saved = save(**example, options.example_file); !saved) {
+        return tl::unexpected(saved.error());
+    }
+    const int status = fail(**example);
+    fmt::print("again: rpma-fabric crash-test --replay {}\n", options.example_file);
+    return status;
+}
+
+}  // namespace
+
+Result<int> crash_test(const Options& options) {
+    const auto library = find_library();
+    if (!library) {
+        return tl::unexpected(library.error());
+    }
+    own_children();
+    if (!options.replay_file.empty()) {
+        return replay(options, *library);
+    }
+    if (const auto checked = check_options(options); !checked) {
+        return tl::unexpected(checked.error());
+    }
+    return search(options, *library);
+}
+
+}  // namespace launcher::crash

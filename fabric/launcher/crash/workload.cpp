@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "crash/workload.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "ask.hpp"
+#include "crash/ports.hpp"
+#include "crash/process.hpp"
+#include "environment.hpp"
+
+namespace launcher::crash {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+
+constexpr auto kStep = milliseconds(5);
+constexpr auto kSettled = milliseconds(100);  // without an event, the server has nothing to do
+const std::set<std::string> kOwn = {"server.out", "client.err", "check.out", "points",
+                                    "report.json"};
+
+std::string content_of(const std::string& file) {
+    std::ifstream in(file, std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+void replace_all(std::string& text, const std::string& what, const std::string& by) {
+    for (std::size_t at = text.find(what); at != std::string::npos;
+         at = text.find(what, at + by.size())) {
+        text.replace(at, what.size(), by);
+    }
+}
+
+std::string filled_in(std::string command, const Scratch& scratch, std::uint16_t port) {
+    replace_all(command, "{dir}", scratch.directory());
+    replace_all(command, "{port}", std::to_string(port));
+    return command;
+}
+
+// FNV-1a
+std::uint64_t add_to(std::uint64_t sum, const std::string& bytes) {
+    for (const char one : bytes) {
+        sum = (sum ^ static_cast<unsigned char>(one)) * 0x100000001b3ULL;
+    }
+    return sum;
+}
+
+std::uint64_t sum_of(const Scratch& scratch) {
+    std::set<std::string> files;
+    for (const auto& entry : fs::recursive_directory_iterator(scratch.directory())) {
+        if (entry.is_regular_file() && !kOwn.contains(entry.path().filename())) {
+            files.insert(entry.path());
+        }
+    }
+    std::uint64_t sum = 0xcbf29ce484222325ULL;
+    for (const std::string& file : files) {
+        sum = add_to(add_to(sum, file.substr(scratch.directory().size())), content_of(file));
+    }
+    return sum;
+}
+
+// The server's process that keeps account, as its first line of points says; 0: none yet.
+int accounting_process(const Scratch& scratch) {
+    std::ifstream points(scratch.path("points"));
+    std::string hash;
+    std::string word;
+    int process = 0;
+    return points >> hash >> word >> process && word == "process" ? process : 0;
+}
+
+bool wait_until_listening(Process& server, std::uint16_t port, milliseconds time) {
+    const auto end = std::chrono::steady_clock::now() + time;
+    while (!listened_on(port)) {
+        if (!server.running() || std::chrono::steady_clock::now() >= end) {
+            return false;
+        }
+        std::this_thread::sleep_for(kStep);
+    }
+    return true;
+}
+
+// The client is done; the server may still have something to do.
+void wait_until_settled(const Scratch& scratch) {
+    std::error_code error;
+    auto size = fs::file_size(scratch.path("points"), error);
+    auto since = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - since < kSettled) {
+        std::this_thread::sleep_for(kStep);
+        const auto now = fs::file_size(scratch.path("points"), error);
+        if (now != size) {
+            size = now;
+            since = std::chrono::steady_clock::now();
+        }
+    }
+}
+
+bool wait_for_report(const Scratch& scratch, milliseconds time) {
+    const auto end = std::chrono::steady_clock::now() + time;
+    while (!fs::exists(scratch.path("report.json"))) {
+        if (std::chrono::steady_clock::now() >= end) {
+            return false;
+        }
+        std::this_thread::sleep_for(kStep);
+    }
+    return true;
+}
+
+std::string tail_of(const std::string& file) {
+    constexpr std::size_t kShown = 600;
+    const std::string text = content_of(file);
+    return text.size() <= kShown ? text : "..." + text.substr(text.size() - kShown);
+}
+
+}  // namespace
+
+Scratch::Scratch(bool keep) : keep_(keep) {
+    std::string name = (fs::temp_directory_path() / "rpma-crash-XXXXXX").string();
+    if (mkdtemp(name.data()) != nullptr) {
+        directory_ = name;
+    }
+}
+
+Scratch::~Scratch() {
+    std::error_code error;
+    if (!keep_ && !directory_.empty()) {
+        fs::remove_all(directory_, error);
+    }
+}
+
+Workload::Workload(const Options& options, const std::string& library)
+    : options_(options), library_(library) {}
+
+std::vector<std::pair<std::string, std::string>> Workload::environment(const Case& which,
+                                                                       const Scratch& scratch,
+                                                                       bool server) const {
+    auto out = fabric_environment(library_, {});
+    out.emplace_back("RPMA_FABRIC_PLATFORM", options_.platform);
+    out.emplace_back("RPMA_CRASH_DIR", scratch.directory());
+    if (server) {
+        out.emplace_back("RPMA_FABRIC_REPORT", scratch.path("report.json"));
+        out.emplace_back("RPMA_FABRIC_EVENTS", scratch.path("points"));
+        out.emplace_back("RPMA_FABRIC_SEED", std::to_string(which.seed));
+        if (!which.at_end) {
+            out.emplace_back("RPMA_FABRIC_POWER_FAIL", std::to_string(which.point));
+        }
+    }
+    return out;
+}
+
+Result<Outcome> Workload::run(const Case& which, const Scratch& scratch) const {
+    const auto limit = std::chrono::seconds(options_.timeout);
+    const std::uint16_t port = free_port();
+    Process server(filled_in(options_.server, scratch, port), environment(which, scratch, true),
+                   scratch.path("server.out"), "");
+    if (!wait_until_listening(server, port, limit) && which.at_end) {
+        return failure(kExitFailure,
+                       fmt::format("the server does not listen on port {{port}} ({}):\n{}", port,
+                                   tail_of(scratch.path("server.out"))));
+    }
+    Process client(filled_in(options_.client, scratch, port), environment(which, scratch, false),
+                   scratch.path("client.out"), scratch.path("client.err"));
+    const auto end = std::chrono::steady_clock::now() + limit;
+    while (client.running() && server.running() && std::chrono::steady_clock::now() < end) {
+        std::this_thread::sleep_for(kStep);
+    }
+    if (server.running()) {
+        const auto status = client.wait(milliseconds(0));
+        if (!status || !WIFEXITED(*status) || WEXITSTATUS(*status) != 0) {
+            return failure(kExitFailure,
+                           fmt::format("the client {} although the power did not fail:\n{}",
+                                       status ? "failed" : "did not end in time",
+                                       tail_of(scratch.path("client.err"))));
+        }
+        wait_until_settled(scratch);
+        fs::remove(scratch.path("report.json"));
+        const int process = accounting_process(scratch);
+        const auto asked = ask(process, fmt::format("power-fail {}", which.seed));
+        if (!asked) {
+            return failure(kExitFailure, "the server has registered no memory that is a file; " +
+                                             asked.error().message);
+        }
+    }
+    if (!wait_for_report(scratch, limit)) {
+        return failure(kExitFailure, fmt::format("the server ended by itself:\n{}",
+                                                 tail_of(scratch.path("server.out"))));
+    }
+    server.wait(limit);
+    client.wait(milliseconds(options_.grace));
+    client.kill_group();
+    client.wait(limit);
+    return collect(scratch);
+}
+
+Result<Outcome> Workload::collect(const Scratch& scratch) const {
+    Outcome out;
+    out.report = nlohmann::json::parse(content_of(scratch.path("report.json")), nullptr, false);
+    if (out.report.is_discarded() || !out.report.contains("lost")) {
+        return failure(kExitFailure, fmt::format("the server ended without a power failure:\n{}",
+                                                 tail_of(scratch.path("server.out"))));
+    }
+    out.acknowledged = content_of(scratch.path("client.out"));
+    out.content = sum_of(scratch);
+    return out;
+}
+
+Verdict Workload::check(const Scratch& scratch) const {
+    const Environment environment = {{"RPMA_CRASH_DIR", scratch.directory()},
+                                     {"RPMA_CRASH_ACKS", scratch.path("client.out")}};
+    const std::uint16_t port = free_port();
+    Process process(filled_in(options_.check, scratch, port), environment,
+                    scratch.path("check.out"), "");
+    const auto status = process.wait(std::chrono::seconds(options_.timeout));
+    const bool passed = status && WIFEXITED(*status) && WEXITSTATUS(*status) == 0;
+    process.kill_group();
+    return {passed,
+            (status ? "" : "it did not end in time\n") + tail_of(scratch.path("check.out"))};
+}
+
+std::string Workload::points(const Scratch& scratch) {
+    return content_of(scratch.path("points"));
+}
+
+}  // namespace launcher::crash

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One run of the user's workload: server, client, power failure, and what is left.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "crash/options.hpp"
+#include "failure.hpp"
+
+namespace launcher::crash {
+
+// A directory that lasts as long as this object, unless it is kept.
+class Scratch {
+public:
+    explicit Scratch(bool keep);
+    ~Scratch();
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    std::string path(const std::string& name) const { return directory_ + "/" + name; }
+    const std::string& directory() const { return directory_; }
+
+private:
+    std::string directory_;
+    bool keep_;
+};
+
+struct Outcome {
+    nlohmann::json report;      // of the power failure
+    std::uint64_t content = 0;  // a number that stands for the files that are left and the output
+                                // of the client
+    std::string acknowledged;  // that output
+};
+
+struct Verdict {
+    bool passed = false;
+    std::string output;
+};
+
+class Workload {
+public:
+    Workload(const Options& options, const std::string& library);
+
+    // Runs until the power fails, or until the client is done; then it fails, too.
+    Result<Outcome> run(const Case& which, const Scratch& scratch) const;
+    Verdict check(const Scratch& scratch) const;
+
+    // The text of the points that a run has passed: "POINT LINES_AT_RISK ...".
+    static std::string points(const Scratch& scratch);
+
+private:
+    std::vector<std::pair<std::string, std::string>> environment(const Case& which,
+                                                                 const Scratch& scratch,
+                                                                 bool server) const;
+    Result<Outcome> collect(const Scratch& scratch) const;
+
+    const Options& options_;
+    const std::string library_;
+};
+
+}  // namespace launcher::crash

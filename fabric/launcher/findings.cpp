@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "findings.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+
+namespace launcher {
+namespace {
+
+using nlohmann::json;
+
+std::string operation_of(const json& finding) {
+    if (!finding.contains("number")) {
+        return "store of the CPU";
+    }
+    const auto first = finding["number"].get<std::uint64_t>();
+    const auto last = finding["to"].get<std::uint64_t>();
+    return fmt::format("{} {}{}, connection {}, event {}, {:.6f} s",
+                       finding["operation"].get<std::string>(), first,
+                       last == first ? "" : fmt::format(" to {}", last),
+                       finding["connection"].get<unsigned>(), finding["event"].get<std::uint64_t>(),
+                       finding["time"].get<double>());
+}
+
+std::string section(const json& report, const char* list, const char* title) {
+    if (!report.contains(list)) {
+        return {};
+    }
+    const std::string findings = text_of_findings(report[list]);
+    return fmt::format("{}:\n{}", title, findings.empty() ? "  nothing\n" : findings);
+}
+
+std::string useless(const json& report, const char* name, const char* text) {
+    const auto count = report[name]["count"].get<std::uint64_t>();
+    return count == 0 ? std::string{} : fmt::format("{}: {} times\n", text, count);
+}
+
+}  // namespace
+
+std::string text_of_findings(const json& findings) {
+    std::string text;
+    for (const json& finding : findings) {
+        const auto offset = finding["offset"].get<std::uint64_t>();
+        const auto length = finding["length"].get<std::uint64_t>();
+        text +=
+            fmt::format("  {}, bytes {} to {}: {}\n    {}: {}\n    remedy: {}\n",
+                        finding["region"].get<std::string>(), offset, offset + length - 1,
+                        operation_of(finding), finding["why"].get<std::string>(),
+                        finding["text"].get<std::string>(), finding["remedy"].get<std::string>());
+    }
+    return text;
+}
+
+std::string text_of(const json& report) {
+    std::string text =
+        fmt::format("process {}, platform {}, {}, after {} events\n", report["process"].get<int>(),
+                    report["platform"].get<std::string>(), report["occasion"].get<std::string>(),
+                    report["events"].get<std::uint64_t>());
+    text += section(report, "missing", "not durable");
+    text += section(report, "stores", "stored by the CPU, not persisted");
+    text += section(report, "lost", "lost");
+    text += section(report, "kept", "kept, although not durable");
+    if (report["declared"].get<std::uint64_t>() != 0) {
+        text +=
+            "declared durable although the platform cannot: direct write to persistent memory\n";
+    }
+    text += useless(report, "useless_flushes", "flushed for nothing");
+    text += useless(report, "useless_persists", "persisted for nothing");
+    const auto left_out = report["left_out"].get<std::string>();
+    return left_out.empty() ? text : text + fmt::format("no account: {}\n", left_out);
+}
+
+bool clean(const json& report) {
+    const bool missing = report.contains("missing") && !report["missing"].empty();
+    const bool lost = report.contains("lost") && !report["lost"].empty();
+    return !missing && !lost && report["declared"].get<std::uint64_t>() == 0;
+}
+
+}  // namespace launcher
