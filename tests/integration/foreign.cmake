@@ -138,3 +138,8 @@ foreach(suite IN ITEMS programs fio)
   set_tests_properties(foreign.${suite} PROPERTIES LABELS "integration;foreign" TIMEOUT 300
     ENVIRONMENT "RPMA_FABRIC=${rpma_launcher};${rpma_foreign_environment}")
 endforeach()
+
+# --- rdma-core's own tests of a device. The Python of Debian's packages, wherever else one may be.
+add_test(NAME foreign.pyverbs COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/foreign/run_pyverbs.py ${rpma_launcher})
+set_tests_properties(foreign.pyverbs PROPERTIES LABELS "integration;foreign" TIMEOUT 240 SKIP_RETURN_CODE 77
+  ENVIRONMENT "${rpma_foreign_environment}")
