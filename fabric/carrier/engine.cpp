@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carrier/engine.hpp"
 
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -26,6 +27,7 @@
 
 #include "carrier/descriptor.hpp"
 #include "carrier/engine_fork.hpp"
+#include "carrier/relief.hpp"
 #include "global_lock.hpp"
 #include "log.hpp"
 #include "uncancellable.hpp"
@@ -38,11 +40,8 @@ using Call = std::function<void()>;
 
 constexpr int kEventsPerRound = 64;
 constexpr int kEventsPerAssist = 16;
-// Another thread that made a round within this time is taken to be at it.
-constexpr std::chrono::nanoseconds kLately{10'000};
-// How long the engine's thread stays out of its way, see stand_by().
-constexpr std::chrono::nanoseconds kShortestPause{20'000};
-constexpr std::chrono::nanoseconds kLongestPause{500'000};
+// So many rounds in vain one after another, then other threads may have the CPU.
+constexpr unsigned kVainAssists = 8;
 constexpr std::chrono::nanoseconds kSlice{100'000};
 constexpr std::chrono::nanoseconds kTimerSlack{1'000};
 
@@ -57,10 +56,12 @@ struct Slot {
 };
 
 struct State {
-    std::mutex running;               // held by the thread that makes calls; a fork waits for it
-    std::atomic<pthread_t> runner{};  // that thread
-    std::atomic<Clock::rep> assisted{0};  // when another thread made a round last
-    std::mutex mutex;                     // everything below; a leaf
+    std::mutex running;                  // held by the thread that makes calls; a fork waits for it
+    std::atomic<pthread_t> runner{};     // that thread
+    std::atomic<bool> assisting{false};  // it does so between two polls
+    Relief relief;
+    std::atomic<unsigned> vain_assists{0};
+    std::mutex mutex;  // everything below; a leaf
     std::atomic<bool> started = false;
     pthread_t thread{};
     Descriptor epoll;
@@ -73,6 +74,8 @@ struct State {
     Engine::TimerId last_id = 0;
     State* parents = nullptr;  // in a forked child: has locks held and a thread that is not here
 };
+
+thread_local const void* round_taker = nullptr;
 
 // Replaced in a forked child, never destroyed: the thread outlives static destructors.
 std::atomic<State*>& current() {
@@ -162,23 +165,31 @@ void make_round(State& self, std::span<const epoll_event> events) {
     for (const epoll_event& event : events)
         dispatch(self, event);
     self.runner.store(pthread_t{}, std::memory_order_relaxed);
+    self.assisting.store(false, std::memory_order_relaxed);
 }
 
-bool assisted_lately(const State& self) {
-    const Clock::duration last(self.assisted.load(std::memory_order_relaxed));
-    return Clock::now().time_since_epoch() - last < kLately;
+// A round of a thread that leads.
+void lead_round(State& self, const void* taker) {
+    const Uncancellable guarded;
+    self.running.lock();
+    std::array<epoll_event, kEventsPerAssist> events;
+    const int count = epoll_wait(self.epoll.get(), events.data(), kEventsPerAssist, 0);
+    round_taker = taker;
+    make_round(self, std::span(events).first(static_cast<std::size_t>(std::max(count, 0))));
+    round_taker = nullptr;
 }
 
-// As long as another thread makes the rounds, being woken for each event would only take the CPU
-// from it. It may cease at any moment, so this thread looks often at first, and less often the
-// longer the other one goes on.
-void stand_by(const State& self) {
-    auto pause = kShortestPause;
-    do {
-        const timespec time = {0, pause.count()};
-        nanosleep(&time, nullptr);
-        pause = std::min(2 * pause, kLongestPause);
-    } while (assisted_lately(self));
+// Sleeps until `fd` is readable or there is work: 0 or errno. The one leader calls it; it leaves
+// even if the thread is cancelled.
+int lead(State& self, int fd, const void* taker) {
+    pollfd awaited[] = {{fd, POLLIN, 0}, {self.epoll.get(), POLLIN, 0}};
+    int error = 0;
+    pthread_cleanup_push([](void* relief) { static_cast<Relief*>(relief)->leave(); }, &self.relief);
+    error = poll(awaited, std::size(awaited), -1) < 0 ? errno : 0;
+    if (error == 0 && awaited[1].revents != 0)
+        lead_round(self, taker);
+    pthread_cleanup_pop(1);
+    return error;
 }
 
 // struct sched_attr of the kernel (sched_setattr(2)), which the C library does not declare.
@@ -212,8 +223,8 @@ void* run(void* argument) {
     std::array<epoll_event, kEventsPerRound> events;
     for (;;) {
         const int count = epoll_wait(self.epoll.get(), events.data(), kEventsPerRound, -1);
-        if (assisted_lately(self)) {
-            stand_by(self);
+        if (self.relief.at_work()) {
+            self.relief.stand_by();
             continue;
         }
         self.running.lock();
@@ -378,12 +389,38 @@ void Engine::post(Call call) {
 void Engine::assist() {
     const Uncancellable guarded;
     State& self = state();
-    if (!self.started.load(std::memory_order_acquire) || !self.running.try_lock())
+    if (!self.started.load(std::memory_order_acquire))
         return;
-    self.assisted.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+    self.relief.settle();
+    if (!self.running.try_lock())
+        return;
+    self.relief.assisted();
     std::array<epoll_event, kEventsPerAssist> events;
     const int count = epoll_wait(self.epoll.get(), events.data(), kEventsPerAssist, 0);
+    self.assisting.store(true, std::memory_order_relaxed);
     make_round(self, std::span(events).first(static_cast<std::size_t>(std::max(count, 0))));
+    if (count > 0)
+        self.vain_assists.store(0, std::memory_order_relaxed);
+    else if (self.vain_assists.fetch_add(1, std::memory_order_relaxed) >= kVainAssists)
+        sched_yield();
+}
+
+const void* Engine::taker() {
+    return round_taker;
+}
+
+int Engine::wait_for(int fd, const void* taker) {
+    State& self = state();
+    if (self.started.load(std::memory_order_acquire) && self.relief.lead())
+        return lead(self, fd, taker);
+    pollfd awaited = {fd, POLLIN, 0};
+    return poll(&awaited, 1, -1) < 0 ? errno : 0;
+}
+
+bool Engine::postpone(std::shared_ptr<Watcher> watcher) {
+    State& self = state();
+    return self.assisting.load(std::memory_order_relaxed) && here() &&
+           self.relief.postpone(std::move(watcher));
 }
 
 bool Engine::here() const {

@@ -13,6 +13,7 @@ class Watcher {
 public:
     virtual ~Watcher() = default;
     virtual void ready(std::uint32_t epoll_events) = 0;  // on the engine's thread
+    virtual void settle() {}                             // what postpone() put off; any thread
 };
 
 // Thread-safe. Started by the first call that needs it, never by a constructor of the library. A
@@ -38,6 +39,17 @@ public:
     // makes one round of the engine's work if nobody else does, without waiting. "The engine's
     // thread" then means the thread that makes the round; it is always one.
     void assist();
+    // For a thread that waits for `fd`: does the engine's work until that is readable or a round
+    // was made, whichever comes first; if another thread does so already, it just waits. 0 or
+    // EINTR.
+    // taker() is `taker` in that round.
+    int wait_for(int fd, const void* taker);
+    // What the calling thread will take next, if it makes a round in wait_for().
+    static const void* taker();
+    // For ready(), at its end: the watcher's settle() is called later, before this thread comes
+    // back for the next round or, if it stays away, soon. False: it is not, do it yourself. So what
+    // the program does next can go with it.
+    bool postpone(std::shared_ptr<Watcher> watcher);
     // The caller is the engine's thread.
     bool here() const;
 

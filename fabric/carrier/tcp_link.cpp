@@ -177,7 +177,7 @@ void TcpLink::receive() {
     if (state_ == State::Open)
         set_interest(!stalled_, std::nullopt);
     receiving.unlock();
-    if (answer)
+    if (answer && !Engine::instance().postpone(shared_from_this()))
         kick();
     if (error != kAlive)
         fail(error);

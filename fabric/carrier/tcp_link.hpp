@@ -35,6 +35,7 @@ public:
     std::uint64_t id() const override { return id_; }
 
     void ready(std::uint32_t epoll_events) override;
+    void settle() override { kick(); }
     // Ends the link if its peer is dead; true if data are under way. On the engine's thread.
     bool check_peer();
 

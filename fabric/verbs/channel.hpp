@@ -27,8 +27,8 @@ public:
     void drop_user();
     bool in_use() const { return users_.load() != 0; }
 
-    EventQueue<Cq*> events;  // a leaf under the lock of the CQ
-    const Birth birth;       // the process it was made in
+    EventQueue<Cq*, true> events;  // a leaf under the lock of the CQ
+    const Birth birth;             // the process it was made in
 
 private:
     struct Shown {

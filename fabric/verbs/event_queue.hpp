@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A queue of events behind a real descriptor: level-triggered, so that poll, epoll and
 // fcntl(O_NONBLOCK) work on it as on the descriptors of a kernel device. Invariant: the eventfd
-// counts exactly the queued events.
+// counts exactly the queued events, but for those that a thread queues while it waits for one of
+// them: it takes one at once and sees to the rest.
 #pragma once
 
 #include <fcntl.h>
@@ -15,12 +16,14 @@
 #include <utility>
 #include <vector>
 
+#include "carrier/engine.hpp"
 #include "uncancellable.hpp"
 
 namespace fabric::verbs {
 
-// Thread-safe; its lock is a leaf.
-template <typename Event>
+// Thread-safe; its lock is a leaf. kBusy: who waits does the engine's work meanwhile. Of those who
+// wait only one does it, so it is for threads that wait for what that work brings.
+template <typename Event, bool kBusy = false>
 class EventQueue {
 public:
     EventQueue() : fd_(eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC)) {}
@@ -37,8 +40,10 @@ public:
         const Uncancellable guarded;
         const std::lock_guard guard(mutex_);
         events_.push_back(std::move(event));
-        const std::uint64_t one = 1;
-        static_cast<void>(!write(fd_, &one, sizeof one));
+        if (carrier::Engine::taker() == this)
+            ++uncounted_;
+        else
+            count_up(1);
     }
 
     // Waits for an event unless the descriptor is non-blocking. `taken(event)` runs before anyone
@@ -50,9 +55,8 @@ public:
                 return 0;
             if ((fcntl(fd_, F_GETFL) & O_NONBLOCK) != 0)
                 return EAGAIN;
-            pollfd readable = {fd_, POLLIN, 0};
-            if (poll(&readable, 1, -1) < 0)
-                return errno;
+            if (const int error = wait(); error != 0)
+                return error;
         }
     }
 
@@ -64,7 +68,7 @@ public:
         for (std::size_t i = first_; i < events_.size();) {
             if (match(events_[i])) {
                 events_.erase(events_.begin() + static_cast<std::ptrdiff_t>(i));
-                count_down();
+                uncount();
             } else {
                 ++i;
             }
@@ -73,6 +77,13 @@ public:
     }
 
 private:
+    int wait() {
+        if constexpr (kBusy)
+            return carrier::Engine::instance().wait_for(fd_, this);
+        pollfd readable = {fd_, POLLIN, 0};
+        return poll(&readable, 1, -1) < 0 ? errno : 0;
+    }
+
     template <typename Taken>
     bool try_take(Event& out, Taken& taken) {
         const Uncancellable guarded;
@@ -84,20 +95,29 @@ private:
             events_.clear();
             first_ = 0;
         }
-        count_down();
+        uncount();
+        if (uncounted_ > 0)
+            count_up(std::exchange(uncounted_, 0));
         taken(out);
         return true;
     }
 
-    void count_down() {
+    void count_up(std::uint64_t events) { static_cast<void>(!write(fd_, &events, sizeof events)); }
+
+    // One event is gone.
+    void uncount() {
         std::uint64_t one = 0;
-        static_cast<void>(!read(fd_, &one, sizeof one));
+        if (uncounted_ > 0)
+            --uncounted_;
+        else
+            static_cast<void>(!read(fd_, &one, sizeof one));
     }
 
     const int fd_;
     std::mutex mutex_;
     std::vector<Event> events_;  // those before first_ are taken
     std::size_t first_ = 0;
+    std::uint64_t uncounted_ = 0;
 };
 
 }  // namespace fabric::verbs

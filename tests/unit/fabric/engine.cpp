@@ -2,7 +2,10 @@
 #include "carrier/engine.hpp"
 
 #include <dirent.h>
+#include <poll.h>
+#include <pthread.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <array>
@@ -158,6 +161,50 @@ void another_thread_can_do_its_work(void**) {
     assert_true(eventually([&] { return ran == 1000; }));
 }
 
+void* wait_until_readable(void* fd) {
+    pollfd readable = {*static_cast<int*>(fd), POLLIN, 0};
+    while (poll(&readable, 1, 0) == 0)
+        Engine::instance().wait_for(readable.fd, &readable);
+    return nullptr;
+}
+
+bool runs_in(pthread_t thread) {
+    std::atomic<int> where{0};
+    Engine::instance().post([&] {
+        where = pthread_equal(pthread_self(), thread) != 0 && Engine::instance().here() ? 1 : 2;
+    });
+    return eventually([&] { return where != 0; }) && where == 1;
+}
+
+void a_thread_that_waits_does_its_work(void**) {
+    int fd = eventfd(0, EFD_CLOEXEC);
+    pthread_t thread{};
+    assert_int_equal(pthread_create(&thread, nullptr, wait_until_readable, &fd), 0);
+    assert_true(eventually([&] { return runs_in(thread); }));
+    const std::uint64_t one = 1;
+    assert_int_equal(write(fd, &one, sizeof one), sizeof one);
+    pthread_join(thread, nullptr);
+    assert_null(Engine::taker());
+    close(fd);
+    std::atomic<bool> ran{false};
+    Engine::instance().post([&] { ran = true; });
+    assert_true(eventually([&] { return ran.load(); }));
+}
+
+void a_cancelled_thread_leaves_the_work_to_others(void**) {
+    int fd = eventfd(0, EFD_CLOEXEC);
+    pthread_t thread{};
+    assert_int_equal(pthread_create(&thread, nullptr, wait_until_readable, &fd), 0);
+    assert_true(eventually([&] { return runs_in(thread); }));
+    std::this_thread::sleep_for(20ms);  // by now nobody but that thread looks
+    assert_int_equal(pthread_cancel(thread), 0);
+    pthread_join(thread, nullptr);
+    close(fd);
+    std::atomic<bool> ran{false};
+    Engine::instance().post([&] { ran = true; });
+    assert_true(eventually([&] { return ran.load(); }));
+}
+
 }  // namespace
 
 int main() {
@@ -170,6 +217,8 @@ int main() {
         cmocka_unit_test(watches_descriptors),
         cmocka_unit_test(sleeps_when_there_is_nothing_to_do),
         cmocka_unit_test(another_thread_can_do_its_work),
+        cmocka_unit_test(a_thread_that_waits_does_its_work),
+        cmocka_unit_test(a_cancelled_thread_leaves_the_work_to_others),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
