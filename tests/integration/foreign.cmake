@@ -2,6 +2,15 @@
 # Programs that were not written for the fabric, as Debian ships them: ibverbs-utils, rdmacm-utils, perftest, fio, python3-pyverbs.
 # Label: foreign.
 #
+# What the device does not have, by the functions of libibverbs and librdmacm: each is called, and each function they export is
+# known to be answered or refused.
+add_executable(it_refusals foreign/refusals.cpp foreign/refusals_verbs.cpp foreign/refusals_cm.cpp)
+target_link_libraries(it_refusals PRIVATE rpma_warnings PkgConfig::IBVERBS PkgConfig::RDMACM)
+add_test(NAME foreign.refusals COMMAND ${rpma_launcher} run -- $<TARGET_FILE:it_refusals>)
+add_test(NAME foreign.exports
+  COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/foreign/exports.sh $<TARGET_FILE:it_refusals> $<TARGET_FILE:rpma_fabric>)
+set_tests_properties(foreign.refusals foreign.exports PROPERTIES LABELS "integration;foreign" TIMEOUT 60 SKIP_RETURN_CODE 77)
+
 # Not with ThreadSanitizer: these programs race with themselves (rping destroys its event channel while its own thread comes back to
 # it), their code is not instrumented, and such a report would say nothing about the fabric.
 if(RPMA_SANITIZER STREQUAL "thread")
