@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# cmake -DOUTPUT=FILE.cpp -DDIRECTORY=web -DLIBRARY=chart.min.js -P embed.cmake
+set(source "// Made by embed.cmake.\n#include \"page.hpp\"\n\nnamespace perf::page {\n")
+foreach(part IN ITEMS Frame:report.html Style:report.css Script:report.js Library:)
+  string(REGEX MATCH "^([A-Za-z]+):(.*)$" whole ${part})
+  set(name ${CMAKE_MATCH_1})
+  set(file ${DIRECTORY}/${CMAKE_MATCH_2})
+  if(name STREQUAL "Library")
+    set(file ${LIBRARY})
+  endif()
+  file(READ ${file} content)
+  if(content MATCHES "</script" AND NOT name STREQUAL "Frame")
+    message(FATAL_ERROR "${file} cannot stand inside of an HTML script")
+  endif()
+  string(APPEND source "const std::string_view k${name} = R\"PAGE(${content})PAGE\";\n")
+endforeach()
+file(WRITE ${OUTPUT} "${source}}  // namespace perf::page\n")
