@@ -1,48 +1,50 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Connecting and disconnecting again and again leaves no descriptor, thread or region behind, on
-// either side.
-#include <filesystem>
+// Connecting and disconnecting again and again leaves no descriptor, thread, region or byte behind,
+// on either side. Argument: how often.
+#include <cstdlib>
 
 #include "common/session.hpp"
+#include "common/usage.hpp"
 
 namespace {
 
-constexpr int kRounds = 100;
-constexpr int kWarmUp = 5;
+constexpr int kWarmUp = 50;
+// What the allocator, the tables and the rings may still grow by, over all rounds.
+constexpr std::size_t kHeapGrowth = 64 << 10;
 
-int count_threads() {
-    int count = 0;
-    for ([[maybe_unused]] const auto& task :
-         std::filesystem::directory_iterator("/proc/self/task")) {
-        ++count;
-    }
-    return count;
+int rounds_of(const it::Role& role) {
+    return role.arguments.empty() ? 150 : std::atoi(role.arguments[0].c_str());
 }
 
 struct Use {
     int descriptors = it::count_descriptors();
-    int threads = count_threads();
+    int threads = it::count_threads();
+    std::size_t heap = it::heap_bytes();
+
+    bool exceeds(const Use& other) const {
+        return descriptors > other.descriptors || threads > other.threads ||
+               heap > other.heap + kHeapGrowth;
+    }
 };
 
 void expect_no_more_than(const Use& before) {
     const it::Deadline deadline;
-    for (Use now; now.descriptors > before.descriptors || now.threads > before.threads;
-         now = Use()) {
+    for (Use now; now.exceeds(before); now = Use()) {
         if (deadline.passed()) {
-            FAIL("%d descriptors and %d threads, were %d and %d", now.descriptors, now.threads,
-                 before.descriptors, before.threads);
+            FAIL("%d descriptors, %d threads and %zu bytes, were %d, %d and %zu", now.descriptors,
+                 now.threads, now.heap, before.descriptors, before.threads, before.heap);
         }
         it::sleep_ms(20);
     }
 }
 
 template <class Round>
-void repeat(const Round& round) {
+void repeat(int rounds, const Round& round) {
     for (int count = 0; count < kWarmUp; ++count) {
         round();
     }
     const Use before;
-    for (int count = kWarmUp; count < kRounds; ++count) {
+    for (int count = kWarmUp; count < rounds; ++count) {
         round();
     }
     expect_no_more_than(before);
@@ -53,7 +55,7 @@ void repeat(const Round& round) {
 void server(it::Role& role) {
     const it::Peer peer = it::open_peer(role.address, RPMA_UTIL_IBV_CONTEXT_LOCAL);
     const it::Endpoint endpoint = it::listen(role, peer.get());
-    repeat([&] {
+    repeat(rounds_of(role), [&] {
         const it::Region region(peer.get(), 4096, it::kUsualUsage);
         const it::Connection connection =
             it::accept(endpoint.get(), nullptr, it::describe(region.mr()));
@@ -64,7 +66,7 @@ void server(it::Role& role) {
 void client(it::Role& role) {
     const it::Peer peer = it::open_peer(role.address, RPMA_UTIL_IBV_CONTEXT_REMOTE);
     role.peer().await("listening");
-    repeat([&] {
+    repeat(rounds_of(role), [&] {
         const it::Region local(peer.get(), 4096, it::kUsualUsage);
         const it::Connection connection = it::establish(it::new_request(role, peer.get()));
         const it::RemoteMr remote = it::remote_region(it::private_data(connection.get()));
