@@ -16,6 +16,25 @@ void send_request(Id& id) {
                                       .remote_qp_number = id.terms.remote_qp});
 }
 
+void wait_out(Id& id) {
+    id.state = State::Disconnected;
+    id.drop_link();
+    id.arm(kTimeWait, [](Id& target) {
+        target.notify(std::make_unique<Event>(RDMA_CM_EVENT_TIMEWAIT_EXIT, 0));
+    });
+}
+
+void send_reply(Id& id) {
+    id.send(
+        wire::CmDisconnectReply{.local_id = id.terms.local_id, .remote_id = id.terms.remote_id});
+}
+
+// To the peer's disconnecting: as with a kernel device, when this side's program does so, too.
+void answer(Id& id) {
+    send_reply(id);
+    wait_out(id);
+}
+
 // The queue pair is flushed in any state. Before a connection is made nothing is told to the peer,
 // after it is over the call succeeds without effect.
 int disconnect(Id& id) {
@@ -23,6 +42,8 @@ int disconnect(Id& id) {
         return EINVAL;
     if (const int error = make_error(id); error != 0)
         return error;
+    if (id.state == State::DisconnectAsked)
+        answer(id);
     if (id.state != State::Established && id.state != State::ReplySent)
         return 0;
     send_request(id);
@@ -43,13 +64,11 @@ void reject_pending(Id& id, wire::CmAnswered answered, std::uint16_t reason) {
 }  // namespace
 
 void finish(Id& id, int status) {
-    id.state = State::Disconnected;
-    id.drop_link();
+    const bool told = id.state == State::DisconnectAsked;
     cut_link(id);
-    id.notify(std::make_unique<Event>(RDMA_CM_EVENT_DISCONNECTED, status));
-    id.arm(kTimeWait, [](Id& target) {
-        target.notify(std::make_unique<Event>(RDMA_CM_EVENT_TIMEWAIT_EXIT, 0));
-    });
+    if (!told)
+        id.notify(std::make_unique<Event>(RDMA_CM_EVENT_DISCONNECTED, status));
+    wait_out(id);
 }
 
 void end_connection(Id& id) {
@@ -67,6 +86,9 @@ void end_connection(Id& id) {
         case State::Established:
             send_request(id);
             break;
+        case State::DisconnectAsked:
+            send_reply(id);
+            break;
         default:
             break;
     }
@@ -77,13 +99,17 @@ void end_connection(Id& id) {
 }
 
 void on_message(Id& id, std::uint64_t /*transaction*/, const wire::CmDisconnectRequest& message) {
-    const bool connected = id.state == State::Established || id.state == State::ReplySent ||
-                           id.state == State::Disconnecting;
-    if (!connected || message.remote_id != id.terms.local_id)
+    if (message.remote_id != id.terms.local_id)
         return;
-    id.send(
-        wire::CmDisconnectReply{.local_id = id.terms.local_id, .remote_id = id.terms.remote_id});
-    finish(id, 0);
+    if (id.state == State::Disconnecting) {
+        send_reply(id);
+        finish(id, 0);
+    } else if (id.state == State::Established || id.state == State::ReplySent) {
+        id.disarm();
+        id.state = State::DisconnectAsked;
+        cut_link(id);
+        id.notify(std::make_unique<Event>(RDMA_CM_EVENT_DISCONNECTED, 0));
+    }
 }
 
 void on_message(Id& id, std::uint64_t /*transaction*/, const wire::CmDisconnectReply& message) {

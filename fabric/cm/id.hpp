@@ -41,7 +41,8 @@ enum class State : std::uint8_t {
     RequestReceived,  // passive: the program has to accept or reject
     ReplySent,        // passive: accepted
     Established,
-    Disconnecting,  // DREQ sent
+    Disconnecting,    // DREQ sent
+    DisconnectAsked,  // DREQ received, told, and not answered: that is for the program to do
     Disconnected,
     Failed,  // rejected, unreachable, broken
     Gone,    // rdma_destroy_id was called

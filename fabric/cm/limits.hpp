@@ -25,8 +25,10 @@ inline constexpr std::array kRefusedPauses = {milliseconds{5}, milliseconds{10},
 inline constexpr std::uint8_t kServiceTimeoutCode = 24;
 // How long an incoming link may stay silent before its request.
 inline constexpr milliseconds kRequestTime{10'000};
-// How long a disconnecting side waits for the peer's answer before it counts as disconnected.
-inline constexpr milliseconds kDisconnectTime{5'000};
+// How long a disconnecting side waits for the peer's answer, which comes when the peer's program
+// disconnects or destroys its id, before it counts as disconnected. The kernel asks again for some
+// 68 s.
+inline constexpr milliseconds kDisconnectTime{17'000};
 // From DISCONNECTED to TIMEWAIT_EXIT.
 inline constexpr milliseconds kTimeWait{500};
 

@@ -67,6 +67,7 @@ void on_link_lost(Id& id, int error) {
             break;
         case State::Established:
         case State::Disconnecting:
+        case State::DisconnectAsked:
             finish(id, 0);
             break;
         default:

@@ -48,8 +48,10 @@ void connect_to_self(const std::string& address, const std::string& port) {
     CHECK_OK(rpma_write(active.get(), target.get(), 0, source.mr(), 0, 4096,
                         RPMA_F_COMPLETION_ALWAYS, it::context(1)));
     it::expect_done(active.get(), IBV_WC_RDMA_WRITE, it::context(1));
-    it::disconnect(active.get());
+    CHECK_OK(rpma_conn_disconnect(active.get()));
     it::expect_closed(passive.get());
+    CHECK_OK(rpma_conn_disconnect(passive.get()));
+    it::expect_closed(active.get());
 }
 
 }  // namespace

@@ -55,5 +55,5 @@ void client(it::Role& role) {
     it::post(id.get(), it::send_request(IBV_WR_SEND, 2, IBV_SEND_SIGNALED | IBV_SEND_SOLICITED),
              {memory.sge(0, kSize)});
     it::expect_success(id->send_cq, 2);
-    role.peer().await_end();
+    it::verbs_disconnect(id.get());
 }

@@ -110,8 +110,10 @@ void port_is_free_at_once(void**) {
         assert_int_equal(rdma_accept(accepted.get(), nullptr), 0);
         events.expect(RDMA_CM_EVENT_ESTABLISHED);
         client.events.expect(RDMA_CM_EVENT_ESTABLISHED);
-        rdma_cm_id* const closer = round % 2 == 0 ? accepted.get() : client.id.get();
-        assert_int_equal(rdma_disconnect(closer), 0);
+        rdma_cm_id* const first = round % 2 == 0 ? accepted.get() : client.id.get();
+        rdma_cm_id* const second = round % 2 == 0 ? client.id.get() : accepted.get();
+        assert_int_equal(rdma_disconnect(first), 0);
+        assert_int_equal(rdma_disconnect(second), 0);
         events.expect(RDMA_CM_EVENT_DISCONNECTED);
         client.events.expect(RDMA_CM_EVENT_DISCONNECTED);
     }

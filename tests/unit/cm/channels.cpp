@@ -253,6 +253,7 @@ void a_forked_child_disturbs_nothing(void**) {
     assert_true(c.server.events.empty());
     assert_int_equal(rdma_disconnect(c.client.id.get()), 0);
     c.server.events.expect(RDMA_CM_EVENT_DISCONNECTED);
+    assert_int_equal(rdma_disconnect(c.accepted.get()), 0);
     c.client.events.expect(RDMA_CM_EVENT_DISCONNECTED);
 }
 
@@ -262,8 +263,9 @@ void no_descriptor_is_left(void**) {
     for (int round = 0; round < 200; ++round) {
         Connection c;
         assert_int_equal(rdma_disconnect(c.client.id.get()), 0);
-        c.client.events.expect(RDMA_CM_EVENT_DISCONNECTED);
         c.server.events.expect(RDMA_CM_EVENT_DISCONNECTED);
+        assert_int_equal(rdma_disconnect(c.accepted.get()), 0);
+        c.client.events.expect(RDMA_CM_EVENT_DISCONNECTED);
     }
     int after = open_descriptors();
     for (int i = 0; i < 50 && after > before; ++i) {  // closed links linger a little

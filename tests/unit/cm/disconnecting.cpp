@@ -25,11 +25,13 @@ void one_side_disconnects(void**) {
     assert_int_equal(rdma_disconnect(c.client.id.get()), 0);
     assert_int_equal(c.client.id.attributes().qp_state, IBV_QPS_ERR);
     assert_int_equal(c.server.events.expect(RDMA_CM_EVENT_DISCONNECTED)->status, 0);
-    assert_int_equal(c.client.events.expect(RDMA_CM_EVENT_DISCONNECTED)->status, 0);
-    // The peer's queue pair is not flushed before its program says so.
+    // The peer's queue pair is not flushed before its program says so, nor is the peer's answer
+    // given.
     assert_int_equal(c.accepted.attributes().qp_state, IBV_QPS_RTS);
+    assert_true(c.client.events.empty());
     assert_int_equal(rdma_disconnect(c.accepted.get()), 0);
     assert_int_equal(c.accepted.attributes().qp_state, IBV_QPS_ERR);
+    assert_int_equal(c.client.events.expect(RDMA_CM_EVENT_DISCONNECTED)->status, 0);
     c.server.events.expect(RDMA_CM_EVENT_TIMEWAIT_EXIT);
     c.client.events.expect(RDMA_CM_EVENT_TIMEWAIT_EXIT);
     assert_int_equal(rdma_disconnect(c.client.id.get()), 0);
@@ -41,7 +43,27 @@ void the_accepting_side_disconnects(void**) {
     Connection c;
     assert_int_equal(rdma_disconnect(c.accepted.get()), 0);
     c.client.events.expect(RDMA_CM_EVENT_DISCONNECTED);
+    assert_int_equal(rdma_disconnect(c.client.id.get()), 0);
     c.server.events.expect(RDMA_CM_EVENT_DISCONNECTED);
+}
+
+void destroying_answers_a_disconnect(void**) {
+    Connection c;
+    assert_int_equal(rdma_disconnect(c.client.id.get()), 0);
+    c.server.events.expect(RDMA_CM_EVENT_DISCONNECTED);
+    c.accepted.reset();
+    assert_int_equal(c.client.events.expect(RDMA_CM_EVENT_DISCONNECTED)->status, 0);
+}
+
+// Who asked gives up and goes: the other side was told already, and has waited long enough.
+void an_asking_side_that_goes(void**) {
+    Connection c;
+    assert_int_equal(rdma_disconnect(c.client.id.get()), 0);
+    c.server.events.expect(RDMA_CM_EVENT_DISCONNECTED);
+    c.client.id.reset();
+    c.server.events.expect(RDMA_CM_EVENT_TIMEWAIT_EXIT);
+    assert_int_equal(rdma_disconnect(c.accepted.get()), 0);
+    assert_true(c.server.events.empty());
 }
 
 void both_sides_disconnect_at_once(void**) {
@@ -336,8 +358,9 @@ void answers_to_others_are_ignored(void**) {
         wire::CmReject{.remote_id = request.local_id, .info = {}, .private_data = {}});
     peer.send_message(reply);
     peer.send_message(wire::CmDisconnectRequest{5, request.local_id, 0});
-    assert_true(std::holds_alternative<wire::CmDisconnectReply>(peer.receive_message().body));
     client.events.expect(RDMA_CM_EVENT_DISCONNECTED);
+    assert_int_equal(rdma_disconnect(client.id.get()), 0);
+    assert_true(std::holds_alternative<wire::CmDisconnectReply>(peer.receive_message().body));
 }
 
 void the_smaller_mtu_is_used(void**) {
@@ -368,6 +391,8 @@ int main() {
     const CMUnitTest tests[] = {
         cmocka_unit_test(one_side_disconnects),
         cmocka_unit_test(the_accepting_side_disconnects),
+        cmocka_unit_test(destroying_answers_a_disconnect),
+        cmocka_unit_test(an_asking_side_that_goes),
         cmocka_unit_test(both_sides_disconnect_at_once),
         cmocka_unit_test(destroying_disconnects_the_peer),
         cmocka_unit_test(disconnecting_before_hearing_of_the_connection),
