@@ -26,7 +26,8 @@ namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 
 constexpr auto kStep = milliseconds(5);
-constexpr auto kSettled = milliseconds(100);  // without an event, the server has nothing to do
+constexpr auto kLate = std::chrono::seconds(5);  // a process dies after its connections
+constexpr auto kSettled = milliseconds(100);     // without an event, the server has nothing to do
 const std::set<std::string> kOwn = {"server.out", "client.err", "check.out", "points",
                                     "report.json"};
 
@@ -107,17 +108,6 @@ void wait_until_settled(const Scratch& scratch) {
     }
 }
 
-bool wait_for_report(const Scratch& scratch, milliseconds time) {
-    const auto end = std::chrono::steady_clock::now() + time;
-    while (!fs::exists(scratch.path("report.json"))) {
-        if (std::chrono::steady_clock::now() >= end) {
-            return false;
-        }
-        std::this_thread::sleep_for(kStep);
-    }
-    return true;
-}
-
 std::string tail_of(const std::string& file) {
     constexpr std::size_t kShown = 600;
     const std::string text = content_of(file);
@@ -160,6 +150,28 @@ std::vector<std::pair<std::string, std::string>> Workload::environment(const Cas
     return out;
 }
 
+// The client is done, or has lost its peer. Nothing if the server's power has failed, or fails now.
+Result<void> Workload::end_of_work(const Case& which, const Scratch& scratch, Process& server,
+                                   Process& client) const {
+    const auto status = client.wait(milliseconds(0));
+    const bool done = status && WIFEXITED(*status) && WEXITSTATUS(*status) == 0;
+    if (!done && (!status || server.wait(kLate))) {
+        return status ? Result<void>() : failure(kExitFailure, "the client did not end in time");
+    }
+    if (!done) {
+        return failure(kExitFailure,
+                       fmt::format("the client failed although the power did not fail:\n{}",
+                                   tail_of(scratch.path("client.err"))));
+    }
+    wait_until_settled(scratch);
+    const int process = accounting_process(scratch);
+    if (process == 0) {
+        return failure(kExitFailure, "the server has registered no memory that is a file");
+    }
+    const auto asked = ask(process, fmt::format("power-fail {}", which.seed));
+    return asked || server.wait(kLate) ? Result<void>() : tl::unexpected(asked.error());
+}
+
 Result<Outcome> Workload::run(const Case& which, const Scratch& scratch) const {
     const auto limit = std::chrono::seconds(options_.timeout);
     const std::uint16_t port = free_port();
@@ -177,25 +189,9 @@ Result<Outcome> Workload::run(const Case& which, const Scratch& scratch) const {
         std::this_thread::sleep_for(kStep);
     }
     if (server.running()) {
-        const auto status = client.wait(milliseconds(0));
-        if (!status || !WIFEXITED(*status) || WEXITSTATUS(*status) != 0) {
-            return failure(kExitFailure,
-                           fmt::format("the client {} although the power did not fail:\n{}",
-                                       status ? "failed" : "did not end in time",
-                                       tail_of(scratch.path("client.err"))));
+        if (const auto ended = end_of_work(which, scratch, server, client); !ended) {
+            return tl::unexpected(ended.error());
         }
-        wait_until_settled(scratch);
-        fs::remove(scratch.path("report.json"));
-        const int process = accounting_process(scratch);
-        const auto asked = ask(process, fmt::format("power-fail {}", which.seed));
-        if (!asked) {
-            return failure(kExitFailure, "the server has registered no memory that is a file; " +
-                                             asked.error().message);
-        }
-    }
-    if (!wait_for_report(scratch, limit)) {
-        return failure(kExitFailure, fmt::format("the server ended by itself:\n{}",
-                                                 tail_of(scratch.path("server.out"))));
     }
     server.wait(limit);
     client.wait(milliseconds(options_.grace));

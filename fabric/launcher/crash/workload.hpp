@@ -8,6 +8,7 @@
 #include <string>
 
 #include "crash/options.hpp"
+#include "crash/process.hpp"
 #include "failure.hpp"
 
 namespace launcher::crash {
@@ -31,7 +32,7 @@ struct Outcome {
     nlohmann::json report;      // of the power failure
     std::uint64_t content = 0;  // a number that stands for the files that are left and the output
                                 // of the client
-    std::string acknowledged;  // that output
+    std::string acknowledged;   // that output
 };
 
 struct Verdict {
@@ -51,6 +52,8 @@ public:
     static std::string points(const Scratch& scratch);
 
 private:
+    Result<void> end_of_work(const Case& which, const Scratch& scratch, Process& server,
+                             Process& client) const;
     std::vector<std::pair<std::string, std::string>> environment(const Case& which,
                                                                  const Scratch& scratch,
                                                                  bool server) const;

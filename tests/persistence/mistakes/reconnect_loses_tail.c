@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* After reconnecting, a flush is taken to cover what the old connection had written. */
+#include "harness.h"
+
+const bool declares_direct_write = true;
+
+static int append(struct client* c, unsigned i) {
+    if (put_and_wait(c, RECORD(i), RECORD_SIZE, (char)('A' + i - 1)) || leave(c) || join(c))
+        return -1;
+#ifndef MISTAKE
+    if (put_record(c, i)) /* nothing is known of it: again */
+        return -1;
+#endif
+    return flush(c, RPMA_FLUSH_TYPE_PERSISTENT);
+}
+
+int work(struct client* c) {
+    int ret = 0;
+    for (unsigned i = 1; i <= RECORDS && ret == 0; i++)
+        ret = append(c, i) || acked(i);
+    return ret;
+}
+
+/* Nobody sends any. */
+int on_message(struct server* s, struct message* message) {
+    (void)s;
+    (void)message;
+    return 0;
+}
+
+int check_memory(const char* memory, unsigned acked) {
+    return check_records(memory, acked);
+}
