@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "memory/persistence/door.hpp"
 #include "rc/limits.hpp"
 #include "rc/native.hpp"
 #include "rc/post.hpp"
@@ -56,6 +57,9 @@ int Requester::post(const Request& request) {
     if (const int error = take(request, context_.capacity, queue_.next_free()); error != 0) {
         return error;
     }
+    if (memory::persistence::on()) {
+        mark(queue_.next_free());
+    }
     queue_.push();
     if (!context_.link_up) {
         fail_front(IBV_WC_RETRY_EXC_ERR);
@@ -84,10 +88,12 @@ void Requester::restart() {
 
 void Requester::clear() {
     queue_.clear();
+    held_.clear();
     reset_progress();
 }
 
 void Requester::flush() {
+    release_held();
     while (!queue_.empty()) {
         const SendRequest& request = queue_.front();
         queue_.pop();
@@ -107,6 +113,9 @@ void Requester::reset_progress() {
     drained_reported_ = false;
     rnr_until_.reset();
     local_failure_.reset();
+    reads_queued_ = 0;
+    overtaking_queued_ = 0;
+    hold_ = false;
 }
 
 void Requester::link_lost() {
@@ -116,6 +125,9 @@ void Requester::link_lost() {
 }
 
 void Requester::report_drained() {
+    if (context_.state == IBV_QPS_SQD) {
+        release_held();
+    }
     if (context_.state != IBV_QPS_SQD) {
         drained_reported_ = false;
     } else if (queue_.head() == started_ && !drained_reported_) {
@@ -149,6 +161,7 @@ bool Requester::next(OutPacket& out) {
         return false;
     }
     out.header.ack_request = wants_ack(request);
+    out.header.overtakes = request.overtakes;
     seal(out);
     advance(request);
     return true;
@@ -186,7 +199,8 @@ bool Requester::wants_ack(const SendRequest& request) {
     if (has_response(request.kind) || cursor_.packet + 1 != request.psn_count) {
         return false;
     }
-    return request.signaled || quiet_ >= context_.capacity.send_requests / kQuietShare;
+    return request.signaled || request.overtakes ||
+           quiet_ >= context_.capacity.send_requests / kQuietShare;
 }
 
 void Requester::advance(const SendRequest& request) {
@@ -269,6 +283,7 @@ void Requester::receiver_not_ready(std::uint8_t timer_code) {
         return;
     }
     ++rnr_tries_;
+    release_held();
     go_back();
     probe_ = Probe::Due;
     rnr_until_ = context_.now + rnr_delay(timer_code);
@@ -280,14 +295,21 @@ void Requester::finish_front() {
         --outstanding_;
     }
     queue_.pop();
+    if (memory::persistence::on()) {
+        finished(request);
+    }
     if (request.signaled) {
         complete(request, IBV_WC_SUCCESS);
+    }
+    if (hold_ && overtaking_queued_ == 0) {
+        release_held();
     }
 }
 
 void Requester::fail_front(ibv_wc_status status) {
     const SendRequest& request = queue_.front();
     local_failure_.reset();
+    release_held();
     queue_.pop();
     complete(request, status);
     context_.enter_error();
@@ -302,7 +324,7 @@ void Requester::complete(const SendRequest& request, ibv_wc_status status) {
     completion.wc.qp_num = context_.attributes.qp_number;
     completion.send_side = true;
     completion.send_slots = queue_.take_finished_slots();
-    context_.host.complete(completion);
+    deliver(completion);
 }
 
 }  // namespace fabric::rc

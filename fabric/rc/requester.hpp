@@ -3,6 +3,7 @@
 // responses into completions.
 #pragma once
 
+#include <deque>
 #include <optional>
 
 #include "rc/context.hpp"
@@ -78,6 +79,11 @@ private:
     void fail_front(ibv_wc_status status);
     void complete(const SendRequest& request, ibv_wc_status status);
     void reset_progress();
+    // overtaking.cpp
+    void mark(SendRequest& request);
+    void finished(const SendRequest& request);
+    void deliver(const Completion& completion);
+    void release_held();
 
     Context& context_;
     Inbound& inbound_;
@@ -94,6 +100,11 @@ private:
     Probe probe_ = Probe::No;
     bool drained_reported_ = false;
     std::optional<TimePoint> rnr_until_;
+    // Only for the account of persistent memory.
+    std::uint32_t reads_queued_ = 0;       // reads and flushes
+    std::uint32_t overtaking_queued_ = 0;  // marked requests
+    bool hold_ = false;                    // completions, until the marked requests are answered
+    std::deque<Completion> held_;
     std::optional<Failure> local_failure_;  // to be reported when everything before it is done
 };
 

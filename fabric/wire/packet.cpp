@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::uint16_t kPartitionKey = 0xffff;   // the default partition, full member
 constexpr std::uint16_t kPartitionMask = 0x7fff;  // without the membership bit
+constexpr std::uint32_t kOvertakes = 0x01000000;  // the lowest of the reserved bits
 constexpr std::uint8_t kTransportVersionMask = 0x0f;
 
 constexpr std::array<std::uint8_t, 256> make_sizes() {
@@ -30,7 +31,7 @@ void encode_bth(const Header& header, Writer& out) {
     out.put<1>(static_cast<std::uint8_t>(header.opcode));
     out.put<1>((header.solicited ? 0x80U : 0U) | (header.pad & 3U) << 4);
     out.put<2>(kPartitionKey);
-    out.put<4>(header.destination_qp & kPsnMask);
+    out.put<4>((header.overtakes ? kOvertakes : 0U) | (header.destination_qp & kPsnMask));
     out.put<4>((header.ack_request ? 0x80000000U : 0U) | (header.psn & kPsnMask));
 }
 
@@ -41,7 +42,9 @@ bool decode_bth(Reader& in, Header& header) {
     header.pad = flags >> 4 & 3U;
     const bool readable = (flags & kTransportVersionMask) == 0;
     const bool our_partition = (in.u16() & kPartitionMask) == kPartitionMask;
-    header.destination_qp = in.u32() & kPsnMask;
+    const std::uint32_t destination = in.u32();
+    header.overtakes = (destination & kOvertakes) != 0;
+    header.destination_qp = destination & kPsnMask;
     const std::uint32_t last = in.u32();
     header.ack_request = (last & 0x80000000U) != 0;
     header.psn = last & kPsnMask;

@@ -132,7 +132,7 @@ Model::Pieces::iterator Model::cut_out(Area& area, std::uint64_t begin, std::uin
 
 // The bytes become durable as the memory holds them.
 void Model::settle(Area& area, std::uint64_t begin, std::uint64_t end) {
-    if (recording_ != nullptr) {
+    if (recording_) {
         record(area, begin, end);
     }
     std::memcpy(area.image + begin, area.memory + begin, end - begin);
@@ -153,14 +153,9 @@ bool Model::read_matters(std::uint32_t connection) const {
 }
 
 void Model::read(std::uint32_t connection) {
-    const auto found = connections_.find(connection);
-    if (found == connections_.end()) {
-        return;
-    }
-    found->second.revocable.clear();
-    recording_ = &found->second.revocable;
+    start_recording(connection);
     push(connection, platform_.read_persists(), kReadBehind);
-    recording_ = nullptr;
+    recording_ = false;
 }
 
 bool Model::message_matters(std::uint32_t connection) const {
@@ -169,10 +164,12 @@ bool Model::message_matters(std::uint32_t connection) const {
 }
 
 void Model::message(std::uint32_t connection) {
+    forget_revocable();
     push(connection, platform_.caches_survive(), kMessageBehind);
 }
 
 void Model::connection_ends(std::uint32_t connection) {
+    forget_revocable();
     push(connection, platform_.caches_survive(), kConnectionEnded);
     connections_.erase(connection);
 }
@@ -239,8 +236,7 @@ void Model::flush(std::uint32_t connection, const Range& range, bool persistent)
         return;
     }
     const bool durable = persistent || platform_.caches_survive();
-    found->second.revocable.clear();
-    recording_ = &found->second.revocable;
+    start_recording(connection);
     auto numbers = found->second.in_adapter;
     numbers.insert(numbers.end(), found->second.visible.begin(), found->second.visible.end());
     for (const std::uint64_t number : numbers) {
@@ -259,7 +255,7 @@ void Model::flush(std::uint32_t connection, const Range& range, bool persistent)
         }
         drop(operation);
     }
-    recording_ = nullptr;
+    recording_ = false;
     std::erase_if(found->second.in_adapter,
                   [this](std::uint64_t number) { return find(number) == nullptr; });
 }

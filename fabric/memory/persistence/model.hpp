@@ -98,7 +98,6 @@ private:
     struct Connection {
         std::vector<std::uint64_t> in_adapter;  // numbers of operations
         std::vector<std::uint64_t> visible;     // that a read would still make durable
-        std::vector<Revocable> revocable;
     };
     using Pieces = std::map<std::uint64_t, Piece>;
 
@@ -109,6 +108,8 @@ private:
     void abandon(const Operation& operation, Area& area, const Range& range);
     void record(Area& area, std::uint64_t begin, std::uint64_t end);
     void put_back(const Revocable& piece);
+    void forget_revocable();
+    void start_recording(std::uint32_t connection);
     void bury(Area& area, std::uint64_t begin, std::uint64_t end, const Piece& piece);
     void bury_in_line(Area& area, std::uint64_t line, std::uint64_t mask, const Piece& piece);
     Pieces::iterator cut_out(Area& area, std::uint64_t begin, std::uint64_t end);
@@ -137,7 +138,11 @@ private:
     std::map<std::uint64_t, Operation> operations_;  // by number, so oldest first
     std::unordered_map<std::uint32_t, Connection> connections_;
     std::vector<Persisted> last_persisted_;
-    std::vector<Revocable>* recording_ = nullptr;
+    // Of one connection at a time: whatever else becomes durable ends it.
+    std::vector<Revocable> revocable_;
+    std::uint64_t revocable_bytes_ = 0;
+    std::uint32_t revocable_connection_ = 0;
+    bool recording_ = false;
     std::uint64_t next_number_ = 1;
     Usage usage_;
 };

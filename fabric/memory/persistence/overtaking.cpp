@@ -8,12 +8,27 @@
 namespace fabric::memory::persistence {
 
 bool Model::overtaking_matters(std::uint32_t connection) const {
-    const auto found = connections_.find(connection);
-    return found != connections_.end() && !found->second.revocable.empty();
+    return revocable_connection_ == connection && !revocable_.empty();
+}
+
+void Model::start_recording(std::uint32_t connection) {
+    forget_revocable();
+    revocable_connection_ = connection;
+    recording_ = true;
+}
+
+void Model::forget_revocable() {
+    revocable_.clear();
+    revocable_bytes_ = 0;
 }
 
 // Of bytes that become durable by a read or flush: what the image held, and whose they are.
 void Model::record(Area& area, std::uint64_t begin, std::uint64_t end) {
+    if (revocable_bytes_ + (end - begin) > limits_.buried_bytes) {
+        ++usage_.versions_dropped;
+        return;
+    }
+    revocable_bytes_ += end - begin;
     const auto number = static_cast<std::uint32_t>(
         std::find_if(areas_.begin(), areas_.end(),
                      [&](const auto& one) { return one.get() == &area; }) -
@@ -21,20 +36,19 @@ void Model::record(Area& area, std::uint64_t begin, std::uint64_t end) {
     for (auto at = area.first_behind(begin); at != area.pieces.end() && at->first < end; ++at) {
         const std::uint64_t from = std::max(begin, at->first);
         const std::uint64_t to = std::min(end, at->second.end);
-        recording_->push_back(
+        revocable_.push_back(
             {number, from, {area.image + from, area.image + to}, *at->second.operation});
     }
 }
 
 void Model::take_back(std::uint32_t connection) {
-    const auto found = connections_.find(connection);
-    if (found == connections_.end()) {
+    if (!overtaking_matters(connection)) {
         return;
     }
-    for (const Revocable& piece : found->second.revocable) {
+    for (const Revocable& piece : revocable_) {
         put_back(piece);
     }
-    found->second.revocable.clear();
+    forget_revocable();
 }
 
 // Where something newer lies now, that stays on top.

@@ -39,6 +39,7 @@ bool Model::persist_matters(const Range& range) const {
 void Model::persist(const Range& range, std::uint64_t last) {
     Area& area = *areas_[range.area];
     const Range lines = in_lines(range, area.length);
+    forget_revocable();
     std::uint64_t position = lines.begin;
     while (position < lines.end) {
         const auto at = area.first_behind(position);

@@ -32,6 +32,7 @@ void assert_same(const wire::Header& left, const wire::Header& right) {
     assert_int_equal(left.opcode, right.opcode);
     assert_int_equal(left.solicited, right.solicited);
     assert_int_equal(left.ack_request, right.ack_request);
+    assert_int_equal(left.overtakes, right.overtakes);
     assert_int_equal(left.pad, right.pad);
     assert_int_equal(left.destination_qp, right.destination_qp);
     assert_int_equal(left.psn, right.psn);
@@ -132,6 +133,19 @@ void reserved_bits_do_not_matter(void**) {
     assert_false(header->solicited);
 }
 
+void the_mark_of_overtaking_writes_is_one_reserved_bit(void**) {
+    wire::Header header;
+    header.opcode = Opcode::WriteLast;
+    header.destination_qp = 0x123456;
+    header.overtakes = true;
+    std::array<std::byte, wire::kMaxHeaderBytes> out{};
+    const std::size_t size = wire::encode(header, out);
+    assert_int_equal(out[4], 1);
+    const auto back = wire::decode(std::span(out).first(size));
+    assert_true(back.has_value());
+    assert_same(*back, header);
+}
+
 void wide_values_are_cut_to_their_field(void**) {
     wire::Header header;
     header.opcode = Opcode::Acknowledge;
@@ -161,6 +175,7 @@ int main() {
         cmocka_unit_test(unknown_opcodes_are_no_packets),
         cmocka_unit_test(other_versions_and_partitions_are_refused),
         cmocka_unit_test(reserved_bits_do_not_matter),
+        cmocka_unit_test(the_mark_of_overtaking_writes_is_one_reserved_bit),
         cmocka_unit_test(wide_values_are_cut_to_their_field),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);

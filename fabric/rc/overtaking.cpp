@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Writes are posted, reads and flushes are not: a write right behind one may be executed first. For
+// the account of persistent memory (doc/persistence-model.md) the peer is told of such writes, and
+// nobody learns that the read or flush is done before the peer has met them.
+#include "rc/requester.hpp"
+
+namespace fabric::rc {
+
+namespace {
+
+bool flushes(Kind kind) {
+    return kind == Kind::Read || kind == Kind::Flush;
+}
+
+}  // namespace
+
+// A request is about to be queued.
+void Requester::mark(SendRequest& request) {
+    const bool behind = reads_queued_ != 0 || hold_;
+    request.overtakes = request.kind == Kind::Write && !request.fence && behind;
+    overtaking_queued_ += request.overtakes ? 1U : 0U;
+    reads_queued_ += flushes(request.kind) ? 1U : 0U;
+}
+
+// A request has left the queue, and is about to be completed.
+void Requester::finished(const SendRequest& request) {
+    overtaking_queued_ -= request.overtakes ? 1U : 0U;
+    if (flushes(request.kind)) {
+        --reads_queued_;
+        hold_ = hold_ || overtaking_queued_ != 0;
+    }
+}
+
+// Completions stay in order.
+void Requester::deliver(const Completion& completion) {
+    if (hold_) {
+        held_.push_back(completion);
+    } else {
+        context_.host.complete(completion);
+    }
+}
+
+void Requester::release_held() {
+    hold_ = false;
+    while (!held_.empty()) {
+        const Completion completion = held_.front();
+        held_.pop_front();
+        context_.host.complete(completion);
+    }
+}
+
+}  // namespace fabric::rc
