@@ -44,11 +44,9 @@ std::string line(const Result& a, const Result& b, const Metric& metric) {
     const std::vector<double> left = values_of(a, metric);
     const std::vector<double> right = values_of(b, metric);
     const Ratio ratio = compare_runs(left, right);
-    const std::string noise =
-        ratio.noise_is_known ? fmt::format("{:.1f} %", ratio.margin * 100) : "?";
     return fmt::format("  {:<12}{:>10}{:>10}{:>9.3f}{:>10}  {}\n", metric.name,
-                       metric.format(median(left)), metric.format(median(right)), ratio.value,
-                       noise, verdict(ratio, metric));
+                       metric.format(geometric_mean(left)), metric.format(geometric_mean(right)),
+                       ratio.value, ratio.noise(), verdict(ratio, metric));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // rpma-perf: what remote persistence costs, measured and drawn.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -15,10 +16,21 @@
 
 namespace {
 
+// The file's name without its ending, with a number where an earlier file has the same.
+std::string name_for(const std::vector<perf::Named>& earlier, const std::string& path) {
+    const std::string stem = std::filesystem::path(path).stem().string();
+    std::string name = stem;
+    const auto taken = [&name](const perf::Named& one) { return one.name == name; };
+    for (int i = 2; std::any_of(earlier.begin(), earlier.end(), taken); i++) {
+        name = fmt::format("{} ({})", stem, i);
+    }
+    return name;
+}
+
 int draw(const std::vector<std::string>& inputs, const std::string& output) {
     std::vector<perf::Named> all;
     for (const std::string& path : inputs) {
-        all.push_back({std::filesystem::path(path).stem().string(), perf::read_results(path)});
+        all.push_back({name_for(all, path), perf::read_results(path)});
     }
     perf::write_file(output, perf::as_report(all));
     return 0;

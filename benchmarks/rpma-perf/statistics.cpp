@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "statistics.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -62,6 +64,19 @@ double median(std::vector<double> values) {
     std::sort(values.begin(), values.end());
     const std::size_t middle = values.size() / 2;
     return values.size() % 2 != 0 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+double geometric_mean(const std::vector<double>& values) {
+    return all_positive(values) ? std::exp(log_sample(values).mean) : 0;
+}
+
+std::string Ratio::noise() const {
+    constexpr double kMuch = 10;  // what is more is not worth a figure
+    if (!noise_is_known) {
+        return "?";
+    }
+    return margin > kMuch ? fmt::format("> {:.0f} %", kMuch * 100)
+                          : fmt::format("{:.1f} %", margin * 100);
 }
 
 bool Ratio::exceeds_noise() const {

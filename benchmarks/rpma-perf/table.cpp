@@ -38,12 +38,7 @@ std::string header() {
 }
 
 std::string describe(const Ratio& ratio) {
-    if (ratio.value == 0) {
-        return "-";
-    }
-    return ratio.noise_is_known
-               ? fmt::format("{:.3f} (noise {:.1f} %)", ratio.value, ratio.margin * 100)
-               : fmt::format("{:.3f} (one run: noise unknown)", ratio.value);
+    return ratio.value == 0 ? "-" : fmt::format("{:.3f} (noise {})", ratio.value, ratio.noise());
 }
 
 template <typename Value>

@@ -12,7 +12,8 @@ const COLOURS = {
     dark: ["#56b4e9", "#f08c42", "#2ecc9a", "#e29bc4", "#f0e442", "#8fd0f5", "#c8c8c8", "#c79bf2"],
 };
 const MARKS = ["circle", "rect", "triangle", "rectRot", "cross", "star", "crossRot", "dash"];
-const charts = [];
+const PRINTED = {width: 640, devicePixelRatio: 2};
+const sections = [];  // each can be drawn anew
 
 // ---------------------------------------------------------------- data
 
@@ -121,7 +122,7 @@ function describe() {
 function allFigures() {
     const us = (value) => digits(value / 1000);
     table(document.getElementById("figures"),
-        ["case", "size", "depth", "batch", "min, µs", "50 %", "90 %", "99 %", "99.9 %", "max", "op/s", "MB/s", "CPU initiator", "CPU target", "runs"],
+        ["case; latencies in µs", "size", "depth", "batch", "min", "50 %", "90 %", "99 %", "99.9 %", "max", "op/s", "MB/s", "CPU init.", "CPU target", "runs"],
         all.map((entry) => {
             const latency = entry.latency_ns;
             return [`${entry.series}: ${kind(entry)}`, sizeText(entry.case.size), entry.case.queue_depth, entry.case.batch,
@@ -129,6 +130,26 @@ function allFigures() {
                 digits(entry.operations_per_s), digits(entry.bytes_per_s / 1e6),
                 `${Math.round(entry.cpu_initiator * 100)} %`, `${Math.round(entry.cpu_target * 100)} %`, entry.runs.length];
         }));
+}
+
+// Each later file beside the first, case by case.
+function comparison() {
+    if (files.length < 2) {
+        return;
+    }
+    const caseOf = (result) => JSON.stringify(result.case);
+    const rows = files[0].results.results.flatMap((first) => {
+        const others = files.slice(1).map((file) => file.results.results.find((result) => caseOf(result) === caseOf(first)));
+        const ratio = (value) => others.map((other) => other ? digits(value(other) / value(first)) : "-");
+        return others.some(Boolean) ? [[`${first.case.api}: ${kind(first)}`, sizeText(first.case.size), depthText(first),
+            ...ratio((result) => result.latency_ns.p50), ...ratio((result) => result.operations_per_s)]] : [];
+    });
+    const section = element("section", "", document.getElementById("sections"));
+    section.id = "comparison";
+    element("h2", `Compared with ${files[0].name}`, section);
+    element("p", "Ratios; below 1 is better for latency, above 1 for the rate. rpma-perf compare tells which of them exceed the noise.", section);
+    const names = files.slice(1).map((file) => file.name);
+    table(section, ["case", "size", "depth", ...names.map((name) => `median latency, ${name}`), ...names.map((name) => `rate, ${name}`)], rows);
 }
 
 // ---------------------------------------------------------------- charts
@@ -152,7 +173,10 @@ function axis(title, type, text, bounds = {}) {
 
 // Only the powers that a logarithmic axis is read by, so that labels do not run into each other.
 function powers(base, text) {
-    return (value) => Math.abs(Math.log(value) / Math.log(base) % 1) < 1e-9 || value === 0 ? text(value) : null;
+    return (value) => {
+        const power = Math.log(value) / Math.log(base);
+        return Math.abs(power - Math.round(power)) < 1e-6 ? text(value) : null;
+    };
 }
 
 const axes = {
@@ -173,7 +197,8 @@ const axes = {
 };
 
 function dataset(series, label, points, more = {}) {
-    return {label, series, data: points, pointStyle: markOf(series), borderWidth: 2, pointRadius: 4, ...more};
+    const colour = colourOf(series);
+    return {label, data: points, borderColor: colour, backgroundColor: colour, pointStyle: markOf(series), borderWidth: 2, pointRadius: 4, ...more};
 }
 
 function paint(chart) {
@@ -185,11 +210,19 @@ function paint(chart) {
         scale.ticks.color = text;
         scale.title.color = text;
     });
-    chart.data.datasets.forEach((one) => {
-        one.borderColor = colourOf(one.series);
-        one.backgroundColor = one.borderColor;
-    });
     chart.update("none");
+}
+
+// Lines in the legend where dashes tell percentiles or batches apart, else the marks of the points.
+function legendLabels(datasets) {
+    const dashed = datasets.some((one) => (one.borderDash || []).length > 0);
+    return dashed ? {usePointStyle: true, pointStyle: "line", pointStyleWidth: 40, padding: 12}
+        : {usePointStyle: true, boxWidth: 9, boxHeight: 9, padding: 14};
+}
+
+// The legend's lines come on top of what the lines themselves need.
+function heightFor(datasets) {
+    return 290 + 22 * Math.ceil(datasets.length / 3);
 }
 
 function draw(parent, id, title, remark, x, y, datasets) {
@@ -198,6 +231,7 @@ function draw(parent, id, title, remark, x, y, datasets) {
     const small = element("small", remark, caption);
     const box = element("div", "", figure);
     box.className = "canvas";
+    box.style.setProperty("--height", `${heightFor(datasets)}px`);
     const canvas = element("canvas", "", box);
     canvas.id = id;
     canvas.setAttribute("role", "img");
@@ -209,10 +243,9 @@ function draw(parent, id, title, remark, x, y, datasets) {
             animation: false, parsing: false, normalized: true, responsive: true, maintainAspectRatio: false,
             interaction: {mode: "nearest", intersect: false},
             scales: {x, y},
-            plugins: {legend: {position: "bottom", labels: {usePointStyle: true, boxWidth: 30}}},
+            plugins: {legend: {position: "bottom", labels: legendLabels(datasets)}},
         },
     });
-    charts.push(chart);
     paint(chart);
     return {chart, small};
 }
@@ -311,22 +344,28 @@ function section(title, number) {
         small.textContent = remark();
         paint(chart);
     });
+    sections.push({redraw, charts: drawn.map(({chart}) => chart)});
     choice(controls, "Size in the charts without sizes:", sizes.map(sizeText), at.size, (i) => { at.size = i; redraw(); });
     choice(controls, "Latency at:", depths, at.low, (i) => { at.low = i; redraw(); });
     choice(controls, "Bandwidth at:", depths, at.high, (i) => { at.high = i; redraw(); });
 }
 
+// In print the page's layout is known too late for the charts to follow it: they get a size here, and are scaled.
 function repaint(forPrint) {
     printing = forPrint;
-    charts.forEach((chart) => {
-        chart.resize();
-        paint(chart);
+    sections.forEach(({redraw, charts}) => {
+        charts.forEach((chart) => {
+            chart.options.devicePixelRatio = forPrint ? PRINTED.devicePixelRatio : undefined;
+            chart.resize(...(forPrint ? [PRINTED.width, heightFor(chart.data.datasets)] : []));
+        });
+        redraw();
     });
 }
 
 Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
 Chart.defaults.font.size = 13;
 describe();
+comparison();
 distinct(all.map(kind)).forEach(section);
 allFigures();
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => repaint(false));
