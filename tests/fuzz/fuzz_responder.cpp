@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "memory/placement.hpp"
+#include "program.hpp"
 #include "script.hpp"
 #include "victim.hpp"
 
@@ -36,11 +37,11 @@ private:
         } else if (choice < 170) {
             hand_over(raw_packet());
         } else if (choice < 200) {
-            post_send();
+            program_.post_send();
         } else if (choice < 206) {
-            post_native();
+            program_.post_native();
         } else if (choice < 225) {
-            post_receive();
+            program_.post_receive();
         } else if (choice < 240) {
             drain();
         } else {
@@ -149,59 +150,6 @@ private:
         victim_.endpoint.end(placed);
     }
 
-    ibv_sge element() {
-        const bool open = script_.u8() % 2 == 0;
-        const memory::Region* const region = open ? victim_.open : victim_.closed;
-        const std::size_t zone = open ? kZone : 3 * kZone;
-        const auto address =
-            reinterpret_cast<std::uintptr_t>(victim_.at(zone)) + script_.u16() % (kMemory + 8);
-        return {address, std::uint32_t{script_.u16()} % 900,
-                region != nullptr ? region->key : script_.u32()};
-    }
-
-    void post_send() {
-        std::array<ibv_sge, 5> sges{};
-        ibv_send_wr wr{};
-        wr.opcode = static_cast<ibv_wr_opcode>(script_.u8() % 12);
-        wr.send_flags = script_.u8() & 15U;
-        wr.num_sge = script_.u8() % 6;
-        wr.sg_list = sges.data();
-        for (int i = 0; i < wr.num_sge; ++i) {
-            sges[static_cast<std::size_t>(i)] = element();
-            if ((wr.send_flags & IBV_SEND_INLINE) != 0) {
-                sges[static_cast<std::size_t>(i)].addr =
-                    reinterpret_cast<std::uintptr_t>(victim_.at(kZone));
-            }
-        }
-        const bool atomic =
-            wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
-        if (atomic && wr.num_sge > 0) {
-            sges[0].length = 8;
-        }
-        victim_.post(wr);
-    }
-
-    void post_native() {
-        rc::Endpoint::NativeRequest request{};
-        request.kind = script_.u8() % 2 == 0 ? rc::Endpoint::NativeRequest::Kind::Flush
-                                             : rc::Endpoint::NativeRequest::Kind::AtomicWrite;
-        request.send_flags = script_.u8() & 15U;
-        request.type = script_.u8() % 5;
-        request.level = script_.u8() % 3;
-        victim_.post(request);
-    }
-
-    void post_receive() {
-        std::array<ibv_sge, 5> sges{};
-        ibv_recv_wr wr{};
-        wr.num_sge = script_.u8() % 6;
-        wr.sg_list = sges.data();
-        for (int i = 0; i < wr.num_sge; ++i) {
-            sges[static_cast<std::size_t>(i)] = element();
-        }
-        victim_.post(wr);
-    }
-
     // Takes what the victim wants to send. That can be much, but it ends.
     void drain() {
         rc::OutPacket out;
@@ -221,6 +169,7 @@ private:
 
     Script script_;
     Victim victim_;
+    Program program_{script_, victim_};
     std::uint32_t request_psn_ = Victim::kFirstPsn;
     std::uint32_t answer_psn_ = Victim::kFirstPsn;
     rc::TimePoint now_ = rc::TimePoint{} + std::chrono::seconds(1);

@@ -72,6 +72,7 @@ public:
 
     void complete(const rc::Completion& completion) override {
         if (completion.send_side) {
+            check_order(completion.wc.wr_id);
             slots_posted_ -= completion.send_slots;
             endpoint.release_send_slots(completion.send_slots);
         } else {
@@ -145,7 +146,16 @@ private:
         }
     }
 
+    // Completions of one queue come in the order of posting, each at most once.
+    void check_order(std::uint64_t wr_id) {
+        if (wr_id <= last_completed_) {
+            std::abort();
+        }
+        last_completed_ = wr_id;
+    }
+
     ibv_pd domain_{};
+    std::uint64_t last_completed_ = 0;
     long slots_posted_ = 0;
     long receives_posted_ = 0;
     std::array<std::byte, 5 * kZone> block_;
