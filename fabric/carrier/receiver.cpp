@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "memory/placement.hpp"
+#include "pcap/recorder.hpp"
 #include "trace.hpp"
 
 namespace fabric::carrier {
@@ -71,7 +72,7 @@ Receiver::Fill Receiver::fill(int fd, std::size_t* bytes) {
     std::array<iovec, rc::kMaxSge + 1> pieces;
     std::size_t count = 0;
     std::size_t direct = 0;
-    if (streaming_ && placing_) {
+    if (streaming_ && placing_ && record_.empty()) {
         count = memory::window(target_, offset_, std::span(pieces).first(rc::kMaxSge));
         for (std::size_t i = 0; i < count; ++i)
             direct += pieces[i].iov_len;
@@ -128,6 +129,8 @@ Receiver::Parse Receiver::parse(PacketHandler* packets, bool take_datagrams, Mad
             return Parse::Stalled;
         if (trace::enabled())
             trace::packet(link_, trace::Direction::Received, frame.header, frame.payload_bytes);
+        if (pcap::enabled())
+            record_frame(frame);
         if (packets == nullptr) {
             discards = true;
             skip_packet(frame);
@@ -171,10 +174,22 @@ bool Receiver::take_datagram(const Frame& frame, Mad& mad) {
         return false;
     if (trace::enabled())
         trace::packet(link_, trace::Direction::Received, header, kMadBytes);
+    if (pcap::enabled())
+        record_frame(frame);
     first_ += wire::kFrameLengthBytes + frame.header_bytes;
     std::copy_n(input().begin(), kMadBytes, mad.begin());
     first_ += kMadBytes;
     return true;
+}
+
+// At once if all of it is here, else when the rest has come.
+void Receiver::record_frame(const Frame& frame) {
+    const std::size_t bytes = frame.header_bytes + frame.payload_bytes + frame.header.pad;
+    const auto here = input().subspan(wire::kFrameLengthBytes);
+    if (here.size() >= bytes)
+        pcap::received(link_, here.first(bytes));
+    else
+        record_.assign(here.begin(), here.begin() + static_cast<long>(frame.header_bytes));
 }
 
 bool Receiver::take_packet(const Frame& frame, PacketHandler& packets) {
@@ -217,6 +232,8 @@ void Receiver::stream_from_input(PacketHandler* packets) {
     const auto here = input().first(std::min(input().size(), size_ - offset_));
     if (placing_ && !here.empty() && !memory::copy(target_, offset_, here))
         placing_ = placed_ = false;
+    if (!record_.empty())
+        record_.insert(record_.end(), here.begin(), here.end());
     offset_ += here.size();
     first_ += here.size();
     if (offset_ == size_)
@@ -225,6 +242,11 @@ void Receiver::stream_from_input(PacketHandler* packets) {
 
 void Receiver::stream_done(PacketHandler* packets) {
     streaming_ = false;
+    if (!record_.empty()) {
+        record_.resize(record_.size() + pad_);  // it is zeros
+        pcap::received(link_, record_);
+        record_.clear();
+    }
     if (owed_ && packets != nullptr) {
         took_packets_ = true;  // it may have begun in an earlier round
         packets->end(placed_);

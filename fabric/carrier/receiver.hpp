@@ -73,6 +73,7 @@ private:
     void start_stream(std::size_t payload_bytes, std::uint8_t pad, memory::Target target);
     void stream_from_input(PacketHandler* packets);
     void stream_done(PacketHandler* packets);
+    void record_frame(const Frame& frame);
 
     const std::uint64_t link_;
     Scratch* scratch_ = nullptr;
@@ -89,6 +90,9 @@ private:
     std::size_t offset_ = 0;
     std::size_t size_ = 0;
     std::size_t pad_ = 0;  // bytes of padding still to be skipped
+
+    // Of a payload under way, if frames are recorded: its packet so far, else empty.
+    std::vector<std::byte> record_;
 
     bool bulk_ = false;             // the last packet was a large one
     std::size_t next_headers_ = 0;  // then only so many bytes are read behind its payload

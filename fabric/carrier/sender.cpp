@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "memory/placement.hpp"
+#include "pcap/recorder.hpp"
 #include "trace.hpp"
 
 namespace fabric::carrier {
@@ -84,6 +85,8 @@ void Sender::add_datagrams() {
         add_copy(*next);
         if (trace::enabled())
             trace::packet(link_, trace::Direction::Sent, header, kMadBytes);
+        if (pcap::enabled())
+            pcap::sent(link_, std::span(encoded).first(size), {}, *next, 0);
     }
     datagrams_.erase(datagrams_.begin(), next);
 }
@@ -103,6 +106,9 @@ void Sender::add_packet() {
     }
     if (trace::enabled())
         trace::packet(link_, trace::Direction::Sent, packet.header, packet.payload_size);
+    if (pcap::enabled())
+        pcap::sent(link_, std::span(packet.header_data).first(packet.header_size),
+                   std::span(packet.segments).first(packet.segment_count), {}, pad);
 }
 
 // Takes so many bytes off the end of the batch again.

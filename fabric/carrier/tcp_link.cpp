@@ -14,6 +14,7 @@
 #include "carrier/registry.hpp"
 #include "carrier/tunables.hpp"
 #include "log.hpp"
+#include "pcap/recorder.hpp"
 #include "trace.hpp"
 #include "uncancellable.hpp"
 
@@ -44,6 +45,8 @@ TcpLink::TcpLink(Descriptor socket, bool outgoing, const sockaddr_storage& peer)
 
 int TcpLink::start() {
     registry::add(id_, shared_from_this());
+    if (state_ == State::Open && pcap::enabled())
+        pcap::opened(id_, local_address_, peer_address_);
     const int error = Engine::instance().watch(
         fd_, state_ == State::Connecting ? EPOLLOUT : EPOLLIN, shared_from_this());
     if (error != 0)
@@ -161,6 +164,8 @@ int TcpLink::connect_result() {
     // A free port in the ephemeral range can be connected to itself; nobody listens there.
     if (same_endpoint(local_address_, peer_of(fd_)))
         return ECONNREFUSED;
+    if (pcap::enabled())
+        pcap::opened(id_, local_address_, peer_address_);
     state_ = State::Open;
     set_interest(true, false);
     return 0;
@@ -432,6 +437,8 @@ void TcpLink::shut(bool orderly) {
         ::shutdown(fd_, SHUT_RDWR);
     }
     registry::remove(id_);
+    if (pcap::enabled())
+        pcap::closed(id_);
     socket_.reset();
 }
 

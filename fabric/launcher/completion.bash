@@ -9,7 +9,7 @@ _rpma_fabric_program() {
     for ((i = 2; i <= COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
             --) position=$((i + 1)) && return ;;
-            --trace | --log | --native | --mtu | --faults | --platform | --power-fail-at | --seed | --report) i=$((i + 1)) ;; # and its value
+            --trace | --pcap | --log | --native | --mtu | --faults | --platform | --power-fail-at | --seed | --report) i=$((i + 1)) ;; # and its value
             -*) ;;
             *) [[ ${COMP_WORDS[i]} == "" ]] || position=$i ; return ;;
         esac
@@ -18,7 +18,7 @@ _rpma_fabric_program() {
 
 _rpma_fabric_value() {
     case $1 in
-        --trace | --report | --example | --replay) _filedir ;;
+        --trace | --pcap | --report | --example | --replay) _filedir ;;
         --platform) mapfile -t COMPREPLY < <(compgen -W "adr adr,ddio=off eadr eadr,ddio=off wsp" -- "$cur") ;;
         --points) mapfile -t COMPREPLY < <(compgen -W "all" -- "$cur") ;;
         --power-fail-at | --seeds | --jobs | --timeout | --grace) ;;
@@ -53,7 +53,7 @@ _rpma_fabric() {
     fi
     _rpma_fabric_value "$prev" && return
     case ${words[1]} in
-        run) options+=" --trace --faults --seed --print --platform --power-fail-at --report --" ;;
+        run) options+=" --trace --pcap --faults --seed --print --platform --power-fail-at --report --" ;;
         info) options+=" --real" ;;
         report) options="--json --help" ;;
         power-fail) options="--seed --help" ;;

@@ -72,6 +72,9 @@ Environment fabric_environment(const std::string& library, const FabricOptions& 
     for (auto& setting : environment_of(options.persistence)) {
         environment.push_back(std::move(setting));
     }
+    for (auto& setting : environment_of(options.pcap)) {
+        environment.push_back(std::move(setting));
+    }
     return environment;
 }
 

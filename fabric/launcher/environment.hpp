@@ -8,6 +8,7 @@
 
 #include "failure.hpp"
 #include "fault_options.hpp"
+#include "pcap_options.hpp"
 #include "persistence_options.hpp"
 
 namespace launcher {
@@ -20,6 +21,7 @@ struct FabricOptions {
     std::string mtu;         // payload bytes in one packet
     FaultOptions faults;     // what is to go wrong
     PersistenceOptions persistence;
+    PcapOptions pcap;  // frames for Wireshark
 };
 
 using Environment = std::vector<std::pair<std::string, std::string>>;

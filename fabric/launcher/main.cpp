@@ -52,6 +52,7 @@ CLI::App* add_run(CLI::App& app, CommandLine& line) {
                     "Write one line per packet and event to FILE (emptied first)")
         ->type_name("FILE");
     add_fabric_options(run, line.fabric);
+    launcher::add_options(run, line.fabric.pcap);
     launcher::add_options(run, line.fabric.faults);
     add_persistence_options(run, line.fabric.persistence);
     run->add_flag("--print", line.print,

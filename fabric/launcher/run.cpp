@@ -45,6 +45,9 @@ Failure run(const FabricOptions& options, const std::vector<std::string>& comman
             return traced.error();
         }
     }
+    if (auto recorded = launcher::start(options.pcap); !recorded) {
+        return recorded.error();
+    }
     apply(start->environment);
     std::vector<char*> arguments;
     arguments.reserve(command.size() + 1);

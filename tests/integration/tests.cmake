@@ -127,6 +127,7 @@ set_tests_properties(integration.asked_for_faults.same_seed PROPERTIES LABELS in
 
 include(foreign.cmake)
 include(load.cmake)
+include(pcap.cmake)
 
 # --- against Debian's librpma0 1.2.0, and under Valgrind: not with a sanitizer's runtime in the process
 if(NOT RPMA_SANITIZER)

@@ -65,3 +65,28 @@ refused() {
     refused "" raw_ethernet_bw --client -n 5 -F -B 00:11:22:33:44:55 -E 00:11:22:33:44:66
     [[ $output == *[Ff]"ailed"* || $output == *"ouldn't"* ]]
 }
+
+listens_or_dead() {
+    [[ $(ss -ltn) == *":$port "* ]] || ! kill -0 "$server" 2>/dev/null
+}
+
+@test "--pcap: the program that is started writes the file, its children one each" {
+    local i
+    cd "$BATS_TEST_TMPDIR"
+    for _ in {1..10}; do
+        port=$((20000 + (RANDOM * 32768 + RANDOM) % 12000))
+        timeout -k 5 60 "$RPMA_FABRIC" run --pcap server.pcap -- rping -s -a 127.0.0.1 -p "$port" -C 1 >server.out 2>&1 3>&- &
+        server=$!
+        for ((i = 0; i < 600; i++)); do
+            listens_or_dead && break
+            sleep 0.05
+        done
+        kill -0 "$server" && break
+    done
+    run -0 timeout -k 5 60 "$RPMA_FABRIC" run --pcap client.pcap -- sh -c "rping -c -a 127.0.0.1 -p $port -C 1; exit \$?" 3>&-
+    wait "$server"
+    [[ $(head -c 4 server.pcap | od -An -tx4) == " a1b23c4d" ]]
+    (($(stat -c %s server.pcap) > 1000))
+    [[ ! -s client.pcap ]] # the shell's
+    (($(stat -c %s client.pcap.[0-9]*) > 1000))
+}

@@ -44,6 +44,9 @@ setup() {
     run -0 "$RPMA_FABRIC" run --faults drop@3,delay=5ms@10% --seed 7 -- env
     [[ $output == *"RPMA_FABRIC_FAULTS=drop@3,delay=5ms@10%"* ]]
     [[ $output == *"RPMA_FABRIC_SEED=7"* ]]
+    run -0 "$RPMA_FABRIC" run --pcap frames -- sh -c 'env; echo "number $$"'
+    [[ $output == *"RPMA_FABRIC_PCAP=$PWD/frames"* ]]
+    [[ $output =~ RPMA_FABRIC_PCAP_PID=([0-9]+) && $output == *"number ${BASH_REMATCH[1]}"* ]]
 }
 
 @test "options that were not given set nothing" {
@@ -58,6 +61,12 @@ setup() {
     echo old >trace
     run -0 "$RPMA_FABRIC" run --trace trace -- true
     run -1 grep old trace
+}
+
+@test "a record of frames that cannot be written is refused" {
+    run -125 "$RPMA_FABRIC" run --pcap missing/frames -- touch started
+    [[ $output == *"missing/frames: No such file or directory"* ]]
+    [[ ! -e started ]]
 }
 
 @test "a trace that cannot be written is refused" {
