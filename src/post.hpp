@@ -53,8 +53,8 @@ RPMA_INLINE void fill(ibv_sge& sge, const rpma_mr_local* region, std::size_t off
 /// The first two fields of a work request, of either kind: whose it is, and that no other follows.
 template <typename WorkRequest>
 RPMA_INLINE void set_id(WorkRequest& wr, const void* op_context) {
-    static_assert(offsetof(WorkRequest, wr_id) == 0 && sizeof(wr.next) == sizeof(std::uint64_t) &&
-                  offsetof(WorkRequest, next) == sizeof(std::uint64_t));
+    static_assert(offsetof(WorkRequest, wr_id) == 0 && offsetof(WorkRequest, next) == 8 &&
+                  offsetof(WorkRequest, sg_list) == 16);
     store_words(&wr, Words{wr_id_of(op_context), 0});
 }
 
