@@ -97,6 +97,9 @@ set(rpma_in_namespaces ${rpma_as_root} ${CMAKE_CURRENT_SOURCE_DIR}/two_namespace
 foreach(name IN ITEMS write_read_sizes private_data_life)
   rpma_pair_test(NAME integration.${name}.namespaces SCENARIO ${name} PREFIX ${rpma_in_namespaces})
 endforeach()
+foreach(how IN ITEMS short long)
+  rpma_pair_test(NAME integration.link_cut.${how} SCENARIO link_cut ARGS ${how} TIMEOUT 120 PREFIX ${rpma_in_namespaces})
+endforeach()
 rpma_pair_test(NAME integration.many_clients.namespaces SCENARIO many_clients PREFIX ${rpma_in_namespaces}
                PAIR --clients 16)
 

@@ -29,5 +29,5 @@ for part in "$server_ns $server_if" "$client_ns $client_if"; do
     ip -n "$ns" link set lo up
     ip -n "$ns" link set "${part#* }" up
 done
-"$pair" --before-server "ip netns exec $server_ns" --before-client "ip netns exec $client_ns" \
+"$pair" --env-server "RPMA_TEST_LINK=$server_if" --before-server "ip netns exec $server_ns" --before-client "ip netns exec $client_ns" \
     --listen-address 10.77.0.1 --connect-address 10.77.0.1 "$@"
