@@ -52,7 +52,7 @@ struct Header {
     Opcode opcode{};
     bool solicited = false;
     bool ack_request = false;
-    bool overtakes = false;  // a reserved bit: see doc/persistence-model.md
+    bool overtakes = false;            // a reserved bit: see doc/persistence-model.md
     std::uint8_t pad = 0;              // 0..3 bytes behind the payload
     std::uint32_t destination_qp = 0;  // 24 bits
     std::uint32_t psn = 0;             // 24 bits
