@@ -1,0 +1,213 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# What users see of --platform: reports, exit status, power failures. PROGRAMS is the directory of the programs with mistakes.
+# shellcheck disable=SC2030,SC2031
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    server=
+}
+
+teardown() {
+    [[ -z $server ]] || { kill -KILL "$server" 2>/dev/null && wait "$server"; } || true
+}
+
+# start PROGRAM OPTIONS...: a server on a free port of its own choice.
+start() {
+    local program=$1 tries
+    shift
+    for ((tries = 0; tries < 20; tries++)); do
+        port=$((10000 + (BASHPID * 7 + RANDOM) % 20000))
+        "$RPMA_FABRIC" run "$@" -- "$PROGRAMS/$program" server 127.0.0.1 "$port" file >server.out 2>server.err 3>&- &
+        server=$!
+        for ((i = 0; i < 200; i++)); do
+            grep -q listening server.out && return
+            kill -0 "$server" 2>/dev/null || break
+            sleep 0.05
+        done
+        wait "$server" || true
+    done
+    return 1
+}
+
+client() {
+    timeout 20 "$RPMA_FABRIC" run -- "$PROGRAMS/$1" client 127.0.0.1 "$port" >client.out 2>&1
+}
+
+await() {
+    for ((i = 0; i < 200; i++)); do
+        "$@" && return
+        sleep 0.05
+    done
+    return 1
+}
+
+has_finding() { grep -qs "$1" report.json; }
+
+killed() {
+    local status=0
+    wait "$server" || status=$?
+    server=
+    [[ $status == 137 ]]
+}
+
+@test "a missing flush is in the report when the connection ends, as JSON" {
+    start no_flush_wrong --platform adr --report report.json
+    client no_flush_wrong
+    await has_finding '"why"'
+    run python3 - <<'END'
+import json
+report = json.load(open("report.json"))
+first, second = report["missing"] if len(report["missing"]) == 2 else (report["missing"][0], None)
+assert second is None and first["number"] == 1 and first["to"] == 2, report
+assert (first["offset"], first["length"], first["operation"]) == (1024, 384, "write")
+assert first["region"].endswith("/file") and first["connection"] > 0 and first["event"] == 1 and first["time"] >= 0
+assert report["platform"] == "adr, DDIO on" and report["missing_total"] == {"findings": 1, "bytes": 384}
+END
+    echo "$output"
+    [[ $status == 0 ]]
+}
+
+@test "report PID tells a running server's, and its status" {
+    start no_flush_wrong --platform adr
+    client no_flush_wrong
+    await grep -q "bytes 1024 to 1407" server.err # at the end of the connection, without --report
+    run "$RPMA_FABRIC" report "$server"
+    [[ $status == 123 && $output == *"bytes 1024 to 1407: write 1 to 2"* ]]
+    run "$RPMA_FABRIC" report --json "$server"
+    [[ $status == 123 ]]
+    python3 -c 'import json, sys; json.loads(sys.argv[1])' "$output"
+}
+
+@test "report of the right version" {
+    start no_flush_right --platform adr,ddio=off
+    client no_flush_right
+    run "$RPMA_FABRIC" report "$server"
+    [[ $status == 0 && $output == *"not durable:"*"nothing"* ]]
+    [[ ! -s server.err ]]
+}
+
+@test "report FILE" {
+    start direct_write_declared_wrong --platform adr --report report.json
+    client direct_write_declared_wrong
+    await has_finding visible-only
+    run "$RPMA_FABRIC" report report.json
+    [[ $status == 123 && $output == *"visible-only"* && $output == *"declared durable although the platform cannot"* ]]
+}
+
+@test "after flush K" {
+    start no_flush_right --platform adr,ddio=off --report report --power-fail-at 'after flush 2'
+    run client no_flush_right
+    [[ $status != 0 ]]
+    killed
+    grep -q "power failure (after a flush)" report
+    grep -q "acked 1" client.out
+    "$PROGRAMS/no_flush_right" check file client.out
+    [[ $(tr -d -c AB <file | wc -c) == 384 ]]
+}
+
+@test "at an event, by the seed: nothing, everything" {
+    for seed in 0 1; do
+        rm -f file
+        start no_flush_wrong --platform adr --report report --power-fail-at 1 --seed "$seed"
+        run client no_flush_wrong
+        killed
+        [[ $(tr -d -c A <file | wc -c) == $((seed * 192)) ]]
+    done
+}
+
+@test "at a time" {
+    start no_flush_wrong --platform adr --power-fail-at 300ms
+    killed
+    grep -q "power failure at its time" server.err
+}
+
+@test "on demand" {
+    start no_flush_wrong --platform adr
+    client no_flush_wrong
+    "$RPMA_FABRIC" power-fail --seed 0 "$server"
+    killed
+    [[ $(tr -d -c AB <file | wc -c) == 0 ]]
+}
+
+@test "the exit status of a program that forgets something" {
+    run "$RPMA_FABRIC" run --platform adr --report report.json -- "$PROGRAMS/persisting" not_by_nothing file
+    [[ $status == 0 ]] # only its own stores
+    has_finding not-persisted-store
+    "$RPMA_FABRIC" run --platform adr --report report.json -- "$PROGRAMS/own_read_wrong" file || status=$?
+    [[ $status == 123 ]]
+    run "$RPMA_FABRIC" run --platform adr --report report.json -- "$PROGRAMS/own_read_right" file
+    [[ $status == 0 ]]
+}
+
+@test "every way to persist is seen" {
+    while read -r method; do
+        rm -f file report.json
+        "$RPMA_FABRIC" run --platform adr --report report.json -- "$PROGRAMS/persisting" "$method" file
+        stores=$(grep -c not-persisted-store report.json || true)
+        echo "$method: $stores"
+        case $method in
+            by_*) [[ $stores == 0 ]] ;;
+            not_by_*) [[ $stores -gt 0 ]] ;;
+        esac
+    done < <("$PROGRAMS/persisting" list)
+}
+
+@test "on eadr stores need no persisting" {
+    "$RPMA_FABRIC" run --platform eadr --report report.json -- "$PROGRAMS/persisting" not_by_nothing file
+    run has_finding not-persisted-store
+    [[ $status != 0 ]]
+}
+
+@test "an area that is too large is left out, and said so" {
+    run "$RPMA_FABRIC" run --platform adr,memory=4K --report report.json -- "$PROGRAMS/persisting" not_by_nothing file
+    [[ $output == *"no account of persistent memory is kept of"*"memory=SIZE"* ]]
+}
+
+@test "wrong settings are refused" {
+    for options in "--platform xdr" "--platform adr,ddio=maybe" "--platform adr --power-fail-at never" \
+        "--power-fail-at 3" "--report file"; do
+        # shellcheck disable=SC2086
+        run "$RPMA_FABRIC" run $options -- true
+        echo "$options: $output"
+        [[ $status == 125 && ${#lines[@]} == 1 ]]
+    done
+    run "$RPMA_FABRIC" report 999999999
+    [[ $status == 125 && $output == *"was it started with --platform"* ]]
+    run "$RPMA_FABRIC" report no-such-file
+    [[ $status == 125 ]]
+    run "$RPMA_FABRIC" power-fail nobody
+    [[ $status == 125 ]]
+}
+
+@test "a crash test that is wrong itself" {
+    run "$RPMA_FABRIC" crash-test --server true
+    [[ $status == 125 && $output == *"are needed"* ]]
+    run "$RPMA_FABRIC" crash-test --server true --client true --check true
+    [[ $status == 125 && $output == *"does not listen"* ]]
+    run "$RPMA_FABRIC" crash-test --platform x --server true --client true --check true
+    [[ $status == 125 ]]
+    run "$RPMA_FABRIC" crash-test --replay /dev/null
+    [[ $status == 125 && $output == *"is no example"* ]]
+}
+
+@test "the replicated log of the examples passes" {
+    seq 1 2000 >source
+    cat >check <<'END'
+#!/bin/bash
+# What counts is a part of the source, and no less than the client was told.
+file=$1/file
+[[ -s $file ]] || exit 0
+committed=$(od -A n -t u8 -N 8 "$file" | tr -d ' ')
+told=$(grep -oE '^(all )?[0-9]+ bytes' "$1/client.out" | grep -oE '[0-9]+' | tail -n 1)
+[[ $committed -ge ${told:-0} ]] && cmp -n "$committed" <(tail -c +65 "$file") source
+END
+    chmod +x check
+    for platform in adr adr,ddio=off eadr wsp; do
+        run timeout 100 "$RPMA_FABRIC" crash-test --platform "$platform" --grace 200 --seeds 5 \
+            --server "$EXAMPLES/append-log-server 127.0.0.1 {port} {dir}/file 100000" \
+            --client "$EXAMPLES/append-log-client 127.0.0.1 {port} source" --check "./check {dir}"
+        echo "$output"
+        [[ $status == 0 ]]
+    done
+}
