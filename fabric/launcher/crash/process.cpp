@@ -2,6 +2,7 @@
 #include "crash/process.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -77,7 +78,7 @@ std::vector<std::string> merged(const Environment& more) {
         }
     }
     for (const auto& [name, value] : more) {
-        out.push_back(name + "=" + value);
+        out.push_back(fmt::format("{}={}", name, value));
     }
     return out;
 }
@@ -88,6 +89,7 @@ Process::Process(const std::string& command, const Environment& environment,
                  const std::string& output, const std::string& errors) {
     auto variables = merged(environment);
     std::vector<char*> pointers;
+    pointers.reserve(variables.size() + 1);
     for (std::string& variable : variables) {
         pointers.push_back(variable.data());
     }

@@ -108,6 +108,7 @@ void* run(void* argument) {
         }
         if (ready == 0 && milliseconds_left(control) == 0) {
             Tracker& tracker = Tracker::instance();
+            // NOLINTNEXTLINE(clang-analyzer-deadcode.DeadStores): it is held for ever
             const auto guard = tracker.lock();
             tracker.fail_power("at its time", settings().seed);
         }

@@ -186,16 +186,16 @@ void Model::push(std::uint32_t connection, bool durable, std::uint8_t mark) {
         return;
     }
     Connection& pushed = found->second;
-    auto adapter = std::exchange(pushed.in_adapter, {});
+    const auto adapter = std::exchange(pushed.in_adapter, {});
     if (durable) {
         push_list(std::exchange(pushed.visible, {}), true, mark);
     } else if (mark == kMessageBehind && platform_.read_persists()) {
         pushed.visible.insert(pushed.visible.end(), adapter.begin(), adapter.end());
     }
-    push_list(std::move(adapter), durable, mark);
+    push_list(adapter, durable, mark);
 }
 
-void Model::push_list(std::vector<std::uint64_t> numbers, bool durable, std::uint8_t mark) {
+void Model::push_list(const std::vector<std::uint64_t>& numbers, bool durable, std::uint8_t mark) {
     for (const std::uint64_t number : numbers) {
         Operation* const operation = find(number);
         if (operation == nullptr) {

@@ -125,7 +125,7 @@ private:
                         std::uint64_t end, bool durable);
     bool advance_version(const Operation& operation, Area& area, std::uint64_t line, bool durable);
     void push(std::uint32_t connection, bool durable, std::uint8_t mark);
-    void push_list(std::vector<std::uint64_t> numbers, bool durable, std::uint8_t mark);
+    void push_list(const std::vector<std::uint64_t>& numbers, bool durable, std::uint8_t mark);
     std::uint64_t persist_piece(Area& area, std::uint64_t begin, std::uint64_t end,
                                 std::uint64_t last, Pieces::iterator at);
     void persist_below(Area& area, std::uint64_t begin, std::uint64_t end, std::uint64_t last);

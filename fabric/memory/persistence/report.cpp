@@ -69,7 +69,7 @@ void each_piece(const Model& model, Findings& findings) {
 // Every byte that the CPU stored and nobody persisted: takes what seed 0 would lose.
 class Stores final : public LossListener {
 public:
-    Stores(Findings& findings) : findings_(findings) {}
+    explicit Stores(Findings& findings) : findings_(findings) {}
     void lost(const Area&, const LostPiece& piece) override {
         if (piece.operation == nullptr) {
             findings_.add(area, piece.begin, piece.end, nullptr);
