@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The manual pages: complete, in step with the header and the programs, and readable by man.
 
-RPMA_SOURCE is the project's directory, RPMA_VERSION its version, RPMA_FABRIC the launcher (for the
-tests of class Launcher).
+RPMA_SOURCE is the project's directory, RPMA_VERSION its version, RPMA_FABRIC the launcher and RPMA_PERF
+rpma-perf (for the tests of the classes Launcher and Perf).
 """
 import os
 import re
@@ -132,6 +132,24 @@ class Launcher(unittest.TestCase):
         for variable in sorted(variables):
             with self.subTest(variable=variable):
                 self.assertRegex(text, rf"(?m)^ +{variable}$")
+
+
+class Perf(unittest.TestCase):
+    def test_every_option_is_explained(self):
+        text = rendered(MAN / "man1/rpma-perf.1")
+        for command in ["local"], ["server"], ["run"], ["compare"], ["report"], []:
+            shown = subprocess.run([os.environ["RPMA_PERF"], *command, "--help"], capture_output=True, text=True, check=True)
+            options = re.findall(r"^\s+(?:-\w,)?(--[\w-]+)", shown.stdout, re.M)
+            self.assertTrue(options)
+            for option in options:
+                with self.subTest(command=command, option=option):
+                    self.assertIn(option, text)
+
+    def test_every_name_of_an_operation_is_explained(self):
+        text = rendered(MAN / "man1/rpma-perf.1")
+        for name in re.findall(r'{Op::\w+, "(\w+)"}', (SOURCE / "benchmarks/rpma-perf/case.cpp").read_text()):
+            with self.subTest(operation=name):
+                self.assertRegex(text, rf"(?m)^ {{7}}{name}(\s|$)")
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ needs_librpma() {
     cd "$installed"
     for file in include/librpma.h bin/rpma-fabric share/man/man3/rpma_write.3 share/man/man7/librpma.7 \
         share/man/man7/librpma-fabric.7 share/man/man1/rpma-fabric.1 share/bash-completion/completions/rpma-fabric \
+        bin/rpma-perf share/man/man1/rpma-perf.1 share/bash-completion/completions/rpma-perf \
         share/doc/librpma/examples/CMakeLists.txt share/doc/librpma/examples/01-connect/client.c; do
         [[ -s $file ]] || { echo "missing: $file" && return 1; }
     done

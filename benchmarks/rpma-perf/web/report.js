@@ -365,8 +365,8 @@ function repaint(forPrint) {
 Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
 Chart.defaults.font.size = 13;
 describe();
-comparison();
 distinct(all.map(kind)).forEach(section);
+comparison();
 allFigures();
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => repaint(false));
 addEventListener("beforeprint", () => repaint(true));
