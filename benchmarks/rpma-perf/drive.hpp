@@ -21,10 +21,23 @@ namespace perf {
 
 enum class Phase { warm_up, measure, stop };
 
-// What one thread has measured.
-struct ThreadResult {
+// Written by one thread, read by others at any time.
+class Counter {
+public:
+    void add(std::uint64_t number) {
+        value_.store(value_.load(std::memory_order_relaxed) + number, std::memory_order_relaxed);
+    }
+    [[nodiscard]] std::uint64_t get() const { return value_.load(std::memory_order_relaxed); }
+
+private:
+    std::atomic<std::uint64_t> value_{0};
+};
+
+// What one thread has measured; on lines of the cache that no other thread writes to.
+struct alignas(kLine) ThreadResult {
+    Counter done;        // operations since the start
+    Counter operations;  // those that are measured
     Histogram latency;
-    std::uint64_t operations = 0;
     std::uint64_t begin_ns = 0;
     std::uint64_t end_ns = 0;
     Verified verified;
@@ -42,11 +55,6 @@ public:
     void set_phase(Phase phase) { phase_.store(phase, std::memory_order_relaxed); }
     [[nodiscard]] std::uint64_t operations_per_thread() const { return operations_per_thread_; }
 
-    void add_live(std::uint64_t operations) {
-        live_.fetch_add(operations, std::memory_order_relaxed);
-    }
-    [[nodiscard]] std::uint64_t live() const { return live_.load(std::memory_order_relaxed); }
-
     void thread_ends();
     // Whether all threads have ended within the time.
     bool wait_ended(std::uint64_t timeout_ns);
@@ -54,7 +62,6 @@ public:
 private:
     const std::uint64_t operations_per_thread_;
     std::atomic<Phase> phase_{Phase::warm_up};
-    std::atomic<std::uint64_t> live_{0};
     std::mutex mutex_;
     std::condition_variable ended_;
     unsigned running_;
@@ -105,7 +112,7 @@ private:
             phase_ = phase;
         }
         const std::uint64_t wanted = control_.operations_per_thread();
-        if (wanted != 0 && result_.operations >= wanted) [[unlikely]] {
+        if (wanted != 0 && result_.operations.get() >= wanted) [[unlikely]] {
             result_.end_ns = last_progress_ns_;
             return false;
         }
@@ -155,10 +162,10 @@ private:
     }
 
     void account(Initiator& initiator, std::uint32_t slot, std::uint64_t now) {
-        control_.add_live(point_.batch);
+        result_.done.add(point_.batch);
         if (phase_ == Phase::measure) {
             result_.latency.record(now - initiator.slots()[slot].posted_ns);
-            result_.operations += point_.batch;
+            result_.operations.add(point_.batch);
         }
     }
 

@@ -42,7 +42,7 @@ public:
             run_control_.set_phase(Phase::measure);
             const std::uint64_t end =
                 timing_.operations != 0 ? ~std::uint64_t{0} : now_ns() + ns_of(timing_.duration_s);
-            complete_ = wait_until(end);
+            complete_ = wait_until(end) && wait_first();
         }
         run_control_.set_phase(Phase::stop);
         take_times(end_);
@@ -84,9 +84,27 @@ private:
             if (!failure_.empty() || stop_requested()) {
                 return false;
             }
-            watch_(run_control_.live(), seconds(now_ns() - started_ns_));
+            watch_(sum(&ThreadResult::done), seconds(now_ns() - started_ns_));
         }
         return true;
+    }
+
+    // A run without a single operation would tell nothing; one that never comes is a failure.
+    bool wait_first() {
+        while (sum(&ThreadResult::operations) == 0) {
+            if (!wait_until(now_ns() + kTickNs) || run_control_.wait_ended(0)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    [[nodiscard]] std::uint64_t sum(Counter ThreadResult::*counter) const {
+        std::uint64_t out = 0;
+        for (const ThreadResult& result : results_) {
+            out += (result.*counter).get();
+        }
+        return out;
     }
 
     // Only while no thread runs any more.
@@ -127,7 +145,7 @@ private:
         std::uint64_t begin = ~std::uint64_t{0};
         std::uint64_t end = 0;
         for (const ThreadResult& result : results_) {
-            run.operations += result.operations;
+            run.operations += result.operations.get();
             run.verified.add(result.verified);
             latency.merge(result.latency);
             if (result.begin_ns != 0) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "verbs_link.hpp"
 
+#include <fcntl.h>
 #include <librpma.h>
 #include <netdb.h>
 #include <poll.h>
@@ -123,6 +124,8 @@ VerbsLink::VerbsLink(const VerbsDevice& device, rdma_cm_id* id, const QueueSizes
 }
 
 VerbsLink::~VerbsLink() {
+    // On an id with a channel of its own the call would wait for the other side, which may be gone.
+    (void)fcntl(id_->channel->fd, F_SETFL, O_NONBLOCK);
     (void)rdma_disconnect(id_);
     rdma_destroy_qp(id_);
     cq_.reset();

@@ -124,6 +124,12 @@ END
     run -0 env MANPATH="$installed/share/man" man -w 1 rpma-fabric
 }
 
+@test "rpma-perf measures from where it was installed to" {
+    run -0 timeout 60 "$installed/bin/rpma-perf" local --size 64 --queue-depth 1 --duration 0.05 --repeat 1 --json results
+    [[ $output == *"librpma over raw verbs"* ]]
+    grep -q "\"path\": \"$libraries/librpma.so.0\"" results
+}
+
 @test "uninstall takes away what was installed, and nothing else" {
     DESTDIR=$PWD/root cmake --install "$RPMA_BUILD" --prefix /usr >/dev/null
     mkdir -p root/usr/share/doc/librpma

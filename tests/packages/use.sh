@@ -97,14 +97,21 @@ pair /tmp/by-cmake connect "" "Anna"
 wait "$server" || fail "connect-server"
 grep -q 'welcome, Anna' /tmp/client.out || fail "connect"
 
+echo "--- measurements"
+install /packages/rpma-perf_*.deb
+"${as_user[@]}" timeout 60 rpma-perf local --size 64 --queue-depth 1 --duration 0.05 --repeat 1 --report /tmp/report.html >/tmp/perf.out 2>&1 ||
+    { cat /tmp/perf.out && fail "rpma-perf local"; }
+grep -q '^rpma  flush' /tmp/perf.out || fail "the table of rpma-perf"
+[[ -s /tmp/report.html ]] || fail "the report of rpma-perf"
+
 echo "--- removal"
-files=$(dpkg -L librpma0 librpma-dev rpma-fabric | sort -u)
-quietly apt-get -q -y purge librpma0 librpma-dev rpma-fabric
+files=$(dpkg -L librpma0 librpma-dev rpma-fabric rpma-perf | sort -u)
+quietly apt-get -q -y purge librpma0 librpma-dev rpma-fabric rpma-perf
 while read -r file; do
     # directories may be shared with other packages
     { [[ -f $file || -L $file ]] && fail "left behind: $file"; } || true
 done <<<"$files"
 find / -xdev \( -path /proc -o -path /dev -o -path /packages -o -path /tmp -o -path /var/log -o -path /var/lib/apt -o -path /var/cache \) -prune \
-    -o \( -name '*librpma*' -o -name '*rpma-fabric*' -o -name 'rpma_*' \) -print >/tmp/left
+    -o \( -name '*librpma*' -o -name '*rpma-fabric*' -o -name '*rpma-perf*' -o -name 'rpma_*' \) -print >/tmp/left
 [[ ! -s /tmp/left ]] || { cat /tmp/left && fail "left behind"; }
 echo "installed, used and removed"

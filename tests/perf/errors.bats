@@ -95,11 +95,11 @@ impostor() {
     impostor text "SSH-2.0-OpenSSH_9.2p1"
     run -1 --separate-stderr perf run 127.0.0.1 --port "$port"
     one_line "is something else than rpma-perf"
-    kill "$other"
+    wait "$other"
     impostor close
     run -1 --separate-stderr perf run 127.0.0.1 --port "$port"
     one_line "does not greet as rpma-perf does"
-    kill "$other"
+    wait "$other"
     impostor garbage
     run -1 --separate-stderr perf run 127.0.0.1 --port "$port"
     one_line "a message of"
@@ -119,8 +119,8 @@ impostor() {
 @test "a server that dies in the run" {
     for api in rpma verbs tcp; do
         start_server
-        start_client --api $api --size 64,128 --duration 1 --json out.json --csv out.csv
-        sleep 1.5 # the first of both cases is done
+        start_client --api $api --size 64,128 --duration 0.1 --repeat 500 --json out.json --csv out.csv
+        sleep 2 # some runs are done
         kill -KILL "$server"
         ends_with 1 "$client"
         [[ $(wc -l <err) -eq 1 ]]
@@ -143,11 +143,12 @@ impostor() {
 }
 
 @test "Ctrl-C ends with what was measured so far" {
-    for when in 0.3 1.2; do
-        "$RPMA_PERF" local --api rpma --op flush --size 64,128 --duration 0.8 --repeat 5 --json out.json >out 2>err 3>&- &
+    for when in 0.1 2; do
+        "$RPMA_PERF" local --api rpma --op flush --size 64,128 --duration 0.1 --repeat 500 --json out.json >out 2>err 3>&- &
         client=$!
+        wait_until pgrep -P "$client" >child # its server
+        child=$(<child)
         sleep $when
-        child=$(pgrep -P "$client")
         kill -INT "$client"
         ends_with 130 "$client"
         [[ ! -s err ]]

@@ -39,7 +39,10 @@ def serve(words):
         listener.settimeout(TIME_LIMIT)
         connection, _ = listener.accept()
         with connection:
-            say(connection, *words)
+            try:
+                say(connection, *words)
+            except OSError:  # the client has seen enough
+                pass
 
 
 def send_requests(port):
