@@ -39,8 +39,8 @@ void grow(int fd, const std::string& path, std::size_t size) {
         return;
     }
     if (const int error = posix_fallocate(fd, 0, static_cast<off_t>(size)); error != 0) {
-        (void)ftruncate(fd, now.st_size);
-        fail("{}: cannot make it {} large: {}", path, format_size(size), errno_text(error));
+        const char* const rest = ftruncate(fd, now.st_size) == 0 ? "" : "; a part of it is left";
+        fail("{}: cannot make it {} large: {}{}", path, format_size(size), errno_text(error), rest);
     }
 }
 
