@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -61,6 +62,9 @@ public:
     virtual void state_changed(
         ibv_qp_state state) = 0;  // the transport itself moved the QP (to IBV_QPS_ERR)
     virtual const ibv_pd* pd() const = 0;
+    // Takes completions of reads and flushes of this queue pair, and of what follows them, out of
+    // the send CQ again, if the program has not polled them; in order.
+    virtual void recall(std::deque<Completion>& /*out*/) {}
 };
 
 // Sizes fixed at creation (as granted, not as asked).

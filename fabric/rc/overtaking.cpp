@@ -14,10 +14,15 @@ bool flushes(Kind kind) {
 
 }  // namespace
 
-// A request is about to be queued.
+// A request is about to be queued. What counts is whether the program can know by now that a read
+// or flush in front of it is done: whether it has polled the completion, not when that came.
 void Requester::mark(SendRequest& request) {
-    const bool behind = reads_queued_ != 0 || hold_;
-    request.overtakes = request.kind == Kind::Write && !request.fence && behind;
+    const bool may = request.kind == Kind::Write && !request.fence;
+    if (may && !hold_) {
+        context_.host.recall(held_);
+        hold_ = !held_.empty();
+    }
+    request.overtakes = may && (reads_queued_ != 0 || hold_);
     overtaking_queued_ += request.overtakes ? 1U : 0U;
     reads_queued_ += flushes(request.kind) ? 1U : 0U;
 }

@@ -8,6 +8,7 @@
 
 #include "carrier/engine.hpp"
 #include "log.hpp"
+#include "rc/native.hpp"
 #include "verbs/object_events.hpp"
 
 namespace fabric::verbs {
@@ -177,6 +178,27 @@ void Cq::purge(const rc::Endpoint* source) {
         const std::uint32_t from = after(first_, i);
         if (ring_[from].source == source)
             continue;
+        const std::uint32_t to = after(first_, kept++);
+        ring_[to] = ring_[from];
+        if (times_ != nullptr)
+            times_[to] = times_[from];
+    }
+    count_.store(kept, std::memory_order_relaxed);
+}
+
+void Cq::recall(const rc::Endpoint* source, std::deque<rc::Completion>& out) {
+    const std::lock_guard guard(mutex_);
+    const std::uint32_t count = count_.load(std::memory_order_relaxed);
+    std::uint32_t kept = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const std::uint32_t from = after(first_, i);
+        const CqEntry& entry = ring_[from];
+        const bool of_sends = entry.source == source && (entry.wc.opcode & IBV_WC_RECV) == 0;
+        const bool flushes = entry.wc.opcode == IBV_WC_RDMA_READ || entry.wc.opcode == rc::kWcFlush;
+        if (of_sends && (flushes || !out.empty())) {
+            out.push_back({entry.wc, false, true, entry.send_slots});
+            continue;
+        }
         const std::uint32_t to = after(first_, kept++);
         ring_[to] = ring_[from];
         if (times_ != nullptr)

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 
@@ -56,6 +57,8 @@ public:
     void request_notification(bool solicited_only);
     // Takes out what this queue pair has in it.
     void purge(const rc::Endpoint* source);
+    // Takes out what it has of its send side, from its first read or flush on.
+    void recall(const rc::Endpoint* source, std::deque<rc::Completion>& out);
     int resize(std::uint32_t entries);  // 0, EINVAL (more are queued), ENOMEM
 
     // One completion at a time, for ibv_cq_ex. Between a successful begin_poll() and end_poll() the

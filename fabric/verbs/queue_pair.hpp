@@ -83,6 +83,7 @@ private:
     void async_event(ibv_event_type type) override;
     void state_changed(ibv_qp_state state) override;
     const ibv_pd* pd() const override { return shown_.qp.qp_base.pd; }
+    void recall(std::deque<rc::Completion>& out) override { send_cq_.recall(&endpoint_, out); }
 
     std::shared_ptr<RcQueuePair> self();
     int change(const ibv_qp_attr& attr, int mask, std::uint32_t stream_mtu, bool* connect);
