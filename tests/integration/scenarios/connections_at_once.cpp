@@ -50,8 +50,9 @@ void server(it::Role& role) {
         it::check_filled(region.bytes(number * kPart, kPart), number);
     }
     role.peer().signal("checked");
-    for (const it::Connection& connection : connections) {
+    for (it::Connection& connection : connections) {
         it::expect_closed(connection.get());
+        connection.reset();  // which answers the client's disconnecting
     }
 }
 

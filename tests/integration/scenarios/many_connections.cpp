@@ -84,8 +84,9 @@ void server(it::Role& role) {
     role.peer().await("used again");
     check_numbers(region, count, 1000000);
     role.peer().signal("checked");
-    for (const it::Connection& connection : connections) {
+    for (it::Connection& connection : connections) {
         it::expect_closed(connection.get());
+        connection.reset();  // which answers the client's disconnecting
     }
 }
 
