@@ -179,14 +179,25 @@ void lead_round(State& self, const void* taker) {
     round_taker = nullptr;
 }
 
-// Sleeps until `fd` is readable or there is work: 0 or errno. The one leader calls it; it leaves
-// even if the thread is cancelled.
-int lead(State& self, int fd, const void* taker) {
+struct Wait {
+    State& state;
+    bool leads;
+};
+
+// Also when the thread is cancelled.
+void end_wait(void* wait) {
+    const auto* const self = static_cast<const Wait*>(wait);
+    self->state.relief.end_wait(self->leads);
+}
+
+// Sleeps until `fd` is readable or, if the thread leads, there is work: 0 or errno.
+int sleep_until(int fd, Wait& wait, const void* taker) {
+    State& self = wait.state;
     pollfd awaited[] = {{fd, POLLIN, 0}, {self.epoll.get(), POLLIN, 0}};
     int error = 0;
-    pthread_cleanup_push([](void* relief) { static_cast<Relief*>(relief)->leave(); }, &self.relief);
-    error = poll(awaited, std::size(awaited), -1) < 0 ? errno : 0;
-    if (error == 0 && awaited[1].revents != 0)
+    pthread_cleanup_push(end_wait, &wait);
+    error = poll(awaited, wait.leads ? 2 : 1, -1) < 0 ? errno : 0;
+    if (error == 0 && wait.leads && awaited[1].revents != 0)
         lead_round(self, taker);
     pthread_cleanup_pop(1);
     return error;
@@ -411,10 +422,12 @@ const void* Engine::taker() {
 
 int Engine::wait_for(int fd, const void* taker) {
     State& self = state();
-    if (self.started.load(std::memory_order_acquire) && self.relief.lead())
-        return lead(self, fd, taker);
-    pollfd awaited = {fd, POLLIN, 0};
-    return poll(&awaited, 1, -1) < 0 ? errno : 0;
+    if (!self.started.load(std::memory_order_acquire)) {
+        pollfd awaited = {fd, POLLIN, 0};
+        return poll(&awaited, 1, -1) < 0 ? errno : 0;
+    }
+    Wait wait = {self, self.relief.begin_wait()};
+    return sleep_until(fd, wait, taker);
 }
 
 bool Engine::postpone(std::shared_ptr<Watcher> watcher) {

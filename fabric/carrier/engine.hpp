@@ -40,8 +40,7 @@ public:
     // thread" then means the thread that makes the round; it is always one.
     void assist();
     // For a thread that waits for `fd`: does the engine's work until that is readable or a round
-    // was made, whichever comes first; if another thread does so already, it just waits. 0 or
-    // EINTR.
+    // was made, whichever comes first; if other threads wait as well, it just waits. 0 or EINTR.
     // taker() is `taker` in that round.
     int wait_for(int fd, const void* taker);
     // What the calling thread will take next, if it makes a round in wait_for().

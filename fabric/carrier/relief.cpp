@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "carrier/relief.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -17,7 +15,9 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::nanoseconds kLately{50'000};
 // How long the engine's thread stays out of its way at a time.
 constexpr std::chrono::nanoseconds kShortestPause{20'000};
-constexpr std::chrono::nanoseconds kLongestPause{500'000};
+constexpr std::chrono::nanoseconds kLongestPause{200'000};
+// For so long after several threads have waited at a time none of them leads.
+constexpr std::chrono::milliseconds kCrowded{20};
 
 }  // namespace
 
@@ -25,11 +25,32 @@ void Relief::assisted() {
     last_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
 }
 
-bool Relief::lead() {
-    if (leader_.exchange(true))
+bool Relief::lately(const std::atomic<Clock::rep>& what, std::chrono::nanoseconds time) const {
+    const Clock::duration last(what.load(std::memory_order_relaxed));
+    return Clock::now().time_since_epoch() - last < time;
+}
+
+bool Relief::begin_wait() {
+    if (waiting_.fetch_add(1) > 0) {
+        crowded_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+        return false;
+    }
+    if (lately(crowded_, kCrowded) || leader_.exchange(true))
         return false;
     sessions_.fetch_add(1, std::memory_order_relaxed);
     return true;
+}
+
+void Relief::end_wait(bool led) {
+    const bool alone = waiting_.fetch_sub(1) == 1;
+    if (!led)
+        return;
+    leave();
+    if (alone)
+        return;
+    const std::lock_guard guard(mutex_);
+    hurry_ = true;
+    hurry_up_.notify_one();
 }
 
 void Relief::leave() {
@@ -40,10 +61,7 @@ void Relief::leave() {
 }
 
 bool Relief::at_work() const {
-    if (leader_.load(std::memory_order_relaxed))
-        return true;
-    const Clock::duration last(last_.load(std::memory_order_relaxed));
-    return Clock::now().time_since_epoch() - last < kLately;
+    return leader_.load(std::memory_order_relaxed) || lately(last_, kLately);
 }
 
 // Being woken for each event would only take the CPU from the other thread. It may cease at any
@@ -54,15 +72,18 @@ void Relief::stand_by() {
     {
         const std::lock_guard guard(mutex_);
         standing_by_ = true;
+        hurry_ = false;
     }
     auto pause = kShortestPause;
+    bool hurried = false;
     do {
         const std::uint32_t session = sessions_.load(std::memory_order_relaxed);
-        nap(pause);
-        if (pause == kLongestPause && session == sessions_.load(std::memory_order_relaxed))
+        hurried = nap(pause);
+        const bool same = session == sessions_.load(std::memory_order_relaxed);
+        if (!hurried && same && pause == kLongestPause)
             park();
         pause = std::min(2 * pause, kLongestPause);
-    } while (at_work());
+    } while (!hurried && at_work());
     {
         const std::lock_guard guard(mutex_);
         standing_by_ = false;
@@ -70,9 +91,10 @@ void Relief::stand_by() {
     settle();
 }
 
-void Relief::nap(std::chrono::nanoseconds time) {
-    const timespec pause = {0, time.count()};
-    nanosleep(&pause, nullptr);
+// True if somebody cannot wait.
+bool Relief::nap(std::chrono::nanoseconds time) {
+    std::unique_lock lock(mutex_);
+    return hurry_up_.wait_for(lock, time, [this] { return hurry_; });
 }
 
 void Relief::park() {

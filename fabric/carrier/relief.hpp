@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -20,8 +21,10 @@ class Watcher;
 class Relief {
 public:
     void assisted();  // a round was made between two polls
-    bool lead();      // the calling thread leads from now on; false: another one does
-    void leave();
+    // A thread begins to wait. True: it leads meanwhile. Where several threads wait none does,
+    // since the others would have to wait for what it does between two waits.
+    bool begin_wait();
+    void end_wait(bool led);
 
     // A thread leads, or made a round a moment ago.
     bool at_work() const;
@@ -34,15 +37,22 @@ public:
     void settle();  // does what was postponed; the engine's lock of rounds is not needed
 
 private:
-    void nap(std::chrono::nanoseconds time);
+    bool lately(const std::atomic<std::chrono::steady_clock::rep>& what,
+                std::chrono::nanoseconds time) const;
+    void leave();
+    bool nap(std::chrono::nanoseconds time);
     void park();
 
     std::atomic<std::chrono::steady_clock::rep> last_{0};  // when another thread was last at work
+    std::atomic<std::chrono::steady_clock::rep> crowded_{0};  // when several threads waited last
+    std::atomic<unsigned> waiting_{0};
     std::atomic<bool> leader_{false};
     std::atomic<std::uint32_t> sessions_{0};  // how often a thread has begun to lead
     std::atomic<std::uint32_t> parked_{0};    // the engine's thread sleeps until the leader leaves
     std::atomic<bool> some_postponed_{false};
     std::mutex mutex_;  // of what follows
+    std::condition_variable hurry_up_;
+    bool hurry_ = false;
     bool standing_by_ = false;
     std::vector<std::shared_ptr<Watcher>> postponed_;
 };

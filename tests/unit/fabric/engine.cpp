@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -191,6 +192,22 @@ void a_thread_that_waits_does_its_work(void**) {
     assert_true(eventually([&] { return ran.load(); }));
 }
 
+// What one does between two waits must not keep the others' packets waiting.
+void of_several_threads_that_wait_none_does_its_work(void**) {
+    int fd = eventfd(0, EFD_CLOEXEC);
+    std::array<pthread_t, 3> threads{};
+    for (pthread_t& thread : threads)
+        assert_int_equal(pthread_create(&thread, nullptr, wait_until_readable, &fd), 0);
+    assert_true(eventually([&] {
+        return std::none_of(threads.begin(), threads.end(), [](pthread_t t) { return runs_in(t); });
+    }));
+    const std::uint64_t one = 1;
+    assert_int_equal(write(fd, &one, sizeof one), sizeof one);
+    for (const pthread_t thread : threads)
+        pthread_join(thread, nullptr);
+    close(fd);
+}
+
 void a_cancelled_thread_leaves_the_work_to_others(void**) {
     int fd = eventfd(0, EFD_CLOEXEC);
     pthread_t thread{};
@@ -219,6 +236,7 @@ int main() {
         cmocka_unit_test(another_thread_can_do_its_work),
         cmocka_unit_test(a_thread_that_waits_does_its_work),
         cmocka_unit_test(a_cancelled_thread_leaves_the_work_to_others),
+        cmocka_unit_test(of_several_threads_that_wait_none_does_its_work),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
