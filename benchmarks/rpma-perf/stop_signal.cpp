@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stop_signal.hpp"
 
+#include <atomic>
 #include <csignal>
 
 namespace perf {
 namespace {
 
-volatile std::sig_atomic_t received = 0;
+// The signal may come to any thread.
+std::atomic<int> received{0};
+static_assert(std::atomic<int>::is_always_lock_free);
 
 void on_signal(int signal) {
     if (received != 0) {

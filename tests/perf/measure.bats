@@ -60,6 +60,16 @@ teardown() {
     [[ $output == *", 0 wrong"* ]]
 }
 
+@test "by IPv6, from a chosen range of ports" {
+    "$RPMA_FABRIC" run -- "$RPMA_PERF" server --address ::1 --port 0 --data-port 20000 >server.out 2>server.err 3>&- &
+    server=$!
+    wait_until grep -q '^listening on ::1 port' server.out
+    port=$(sed -nE 's/^listening on ::1 port ([0-9]+),.*/\1/p' server.out)
+    run -0 timeout 60 "$RPMA_FABRIC" run --trace trace -- "$RPMA_PERF" run ::1 --port "$port" "${quick[@]}" --wait event --verify
+    [[ $output == *", 0 wrong"* ]]
+    grep -Eq 'connected to .*::1\]?:200[0-6][0-9]$' trace
+}
+
 @test "a wrong byte is found" {
     start_server --memory file --memory-size 1M
     start_client --op read --api rpma --size 4K --verify --duration 1
