@@ -90,25 +90,37 @@ void posted_calls_keep_their_order(void**) {
         assert_int_equal(order[static_cast<std::size_t>(i)], i);
 }
 
-void timers_fire_in_order_of_time(void**) {
+// Sets four timers out of order and waits for them. False: setting them took so long, on a busy
+// machine, that their order is another one.
+bool timers_in_order(std::vector<int>& order) {
     std::mutex mutex;
-    std::vector<int> order;
     const auto note = [&](int what) {
         return [&, what] {
             const std::lock_guard guard(mutex);
             order.push_back(what);
         };
     };
+    const auto begin = std::chrono::steady_clock::now();
     Engine::instance().after(60ms, note(3));
     Engine::instance().after(20ms, note(1));
     Engine::instance().after(40ms, note(2));
     Engine::instance().after(0ms, note(0));
+    const bool quick = std::chrono::steady_clock::now() - begin < 20ms;
     assert_true(eventually([&] {
         const std::lock_guard guard(mutex);
         return order.size() == 4;
     }));
-    for (int i = 0; i < 4; ++i)
-        assert_int_equal(order[static_cast<std::size_t>(i)], i);
+    return quick;
+}
+
+void timers_fire_in_order_of_time(void**) {
+    std::vector<int> order;
+    int attempts = 0;
+    while (!timers_in_order(order)) {
+        assert_true(++attempts < 100);
+        order.clear();
+    }
+    assert_true((order == std::vector{0, 1, 2, 3}));
 }
 
 void a_cancelled_timer_does_not_fire(void**) {
