@@ -32,7 +32,7 @@ struct server {
     struct rpma_peer* peer;
     struct rpma_ep* ep;
     int epoll;
-    int clients, done; /* now connected; have gone */
+    int met, done; /* clients that have connected; that have gone */
 };
 
 static int add(int epoll, int fd, struct watch* watch) {
@@ -44,7 +44,6 @@ static void drop(struct server* s, struct client* c) {
     rpma_conn_delete(&c->conn); /* closes the descriptors, so epoll forgets them */
     rpma_mr_dereg(&c->mr);
     free(c);
-    s->clients--;
     s->done++;
 }
 
@@ -75,7 +74,7 @@ static void connection_event(struct server* s, struct client* c) {
     if (ret == RPMA_E_NO_EVENT)
         return;
     if (ret == 0 && event == RPMA_CONN_ESTABLISHED) {
-        printf("%d connected\n", s->clients);
+        printf("client %d connected\n", ++s->met);
         return;
     }
     drop(s, c);
@@ -111,7 +110,6 @@ static void new_client(struct server* s, struct client* none) {
     }
     c->event = (struct watch){connection_event, c};
     c->completion = (struct watch){completions, c};
-    s->clients++;
     if (accept_client(s, c))
         drop(s, c); /* that client's trouble; the others are served */
 }

@@ -95,7 +95,7 @@ load helpers
     shows "15 messages came back"
     run_client many-connections 5
     server_ends_well
-    server_shows "15 connected" "20 clients served"
+    server_shows "client 15 connected" "client 20 connected" "20 clients served"
 }
 
 @test "08-completion-channel" {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# shellcheck disable=SC2154  # bats and helpers set variables
+# shellcheck disable=SC2154,SC2034  # bats and helpers set variables
 # rpma-perf measures on the fabric: every operation, every option, every output.
 
 bats_require_minimum_version 1.5.0

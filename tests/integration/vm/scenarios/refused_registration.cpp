@@ -3,8 +3,8 @@
 // what to do. Arguments: "dax FILE": a file of a DAX file system, on a device without on-demand
 // paging; "memory": ordinary memory to be flushed to persistence, by a device that flushes
 // natively.
-#include "common/session.hpp"
 #include "common/log_capture.hpp"
+#include "common/session.hpp"
 #include "vm/scenarios/pmem_map.hpp"
 
 namespace {
