@@ -31,7 +31,7 @@ std::string find_launcher() {
     return "rpma-fabric";
 }
 
-[[noreturn]] void start_again_on_fabric(const LocalOptions& local, char** argv) {
+[[noreturn]] void start_again(const LocalOptions& local, char** argv) {
     const std::string launcher = find_launcher();
     std::error_code error;
     const std::string self = fs::read_symlink(kSelf, error).string();
@@ -73,10 +73,13 @@ int port_in(const std::string& line) {
 
 }  // namespace
 
-int run_local(const LocalOptions& local, const ServerOptions& server, RunOptions run, char** argv) {
+void go_on_fabric(const LocalOptions& local, char** argv) {
     if (std::getenv(kMark) == nullptr) {
-        start_again_on_fabric(local, argv);
+        start_again(local, argv);
     }
+}
+
+int run_local(const ServerOptions& server, RunOptions run) {
     constexpr int kStartMs = 10'000;
     Child child(server_command(server));
     const std::string line = child.read_line(kStartMs);

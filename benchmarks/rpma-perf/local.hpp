@@ -15,6 +15,8 @@ struct LocalOptions {
 };
 
 // Does not return in a process that is not on the software device: it starts itself again there.
-int run_local(const LocalOptions& local, const ServerOptions& server, RunOptions run, char** argv);
+void go_on_fabric(const LocalOptions& local, char** argv);
+
+int run_local(const ServerOptions& server, RunOptions run);
 
 }  // namespace perf

@@ -45,6 +45,9 @@ int carry_out(const perf::CommandLine& line, char** argv) {
         default:
             break;
     }
+    if (line.command == perf::Command::local) {
+        perf::go_on_fabric(line.local, argv);
+    }
     perf::use_library(line.run.library, argv);
     perf::capture_rpma_log();
     perf::catch_stop_signals();
@@ -52,7 +55,7 @@ int carry_out(const perf::CommandLine& line, char** argv) {
         case perf::Command::server:
             return perf::run_server(line.server);
         case perf::Command::local:
-            return perf::run_local(line.local, line.server, line.run, argv);
+            return perf::run_local(line.server, line.run);
         default:
             return perf::run_client(line.run);
     }
