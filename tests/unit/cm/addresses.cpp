@@ -334,8 +334,9 @@ void endpoints_connect(void**) {
     });
     assert_int_equal(rdma_connect(client, nullptr), 0);
     assert_int_equal(client->event->event, RDMA_CM_EVENT_ESTABLISHED);
-    accepting.join();
+    // Each side's call waits for the other side's program to disconnect, too.
     assert_int_equal(rdma_disconnect(client), 0);
+    accepting.join();
     rdma_destroy_ep(client);
     rdma_destroy_ep(listener);
 }
