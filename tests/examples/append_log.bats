@@ -42,7 +42,7 @@ start_client() {
 
 kill_client() {
     kill -KILL "$client"
-    wait "$client" 2>/dev/null || true
+    wait "$client" || [[ $? -eq 137 ]] # SIGKILL
     client=
 }
 

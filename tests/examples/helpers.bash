@@ -17,7 +17,7 @@ setup() {
 teardown() {
     local pid
     for pid in $server $client; do
-        kill -KILL "$pid" 2>/dev/null || true
+        if kill -0 "$pid" 2>/dev/null; then kill -KILL "$pid"; fi
     done
 }
 
@@ -43,7 +43,7 @@ start_server_at() {
         options+=("$1")
         shift
     done
-    shift || true
+    [[ $# -eq 0 ]] || shift # the --
     : >server.out # the new server empties it only once it runs: an earlier one's words would be taken for its own
     # bats waits for whoever holds its descriptor 3
     "$RPMA_FABRIC" run -- "$EXAMPLES/$name-server" "${options[@]}" "$address" "$at" "$@" >server.out 2>server.err 3>&- &
@@ -76,7 +76,7 @@ run_client() {
 
 kill_server() {
     kill -KILL "$server"
-    wait "$server" 2>/dev/null || true
+    wait "$server" || [[ $? -eq 137 ]] # SIGKILL
     server=
 }
 

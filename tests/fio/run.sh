@@ -19,7 +19,7 @@ fi
 work=$(mktemp -d)
 server=
 clean_up() {
-    [[ -z $server ]] || kill -KILL "$server" 2>/dev/null || true
+    if [[ -n $server ]] && kill -0 "$server" 2>/dev/null; then kill -KILL "$server"; fi
     rm -rf "$work"
 }
 trap clean_up EXIT
@@ -51,7 +51,7 @@ for attempt in {1..10}; do
         sleep 0.05
     done
     listening && break
-    wait "$server" || true
+    wait "$server" || echo "the server ended with status $?"
     server=
     echo "no server after attempt $attempt"
 done

@@ -14,7 +14,7 @@ setup() {
 }
 
 teardown() {
-    [[ -z $server ]] || kill -KILL "$server" 2>/dev/null || true
+    if [[ -n $server ]] && kill -0 "$server" 2>/dev/null; then kill -KILL "$server"; fi
 }
 
 # fio_job SIDE DEPTH OPTION...

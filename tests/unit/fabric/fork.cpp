@@ -190,7 +190,7 @@ bool destroy(const Node& node) {
 }
 
 // The child has neither the threads that held locks nor what they were about to finish.
-void a_child_of_busy_threads_destroys_and_begins_anew(void**) {
+[[maybe_unused]] void a_child_of_busy_threads_destroys_and_begins_anew(void**) {
     Device device;
     const Busy busy(device);
     for (int round = 0; round < 100; ++round) {
@@ -251,7 +251,9 @@ int main() {
         cmocka_unit_test(a_close_is_seen_although_a_child_lives),
         cmocka_unit_test(a_port_is_free_although_a_child_lives),
         cmocka_unit_test(a_child_may_destroy_what_it_inherited),
+#ifndef __SANITIZE_THREAD__  // its runtime ends a child of several threads that starts a thread
         cmocka_unit_test(a_child_of_busy_threads_destroys_and_begins_anew),
+#endif
         cmocka_unit_test(a_child_leaves_the_parents_events),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
