@@ -16,8 +16,9 @@ namespace {
 
 thread_local std::string last_message;
 
-void keep_message(rpma_log_level level, const char* /*file*/, int /*line*/,
-                  const char* /*function*/, const char* format, ...) {
+[[gnu::format(printf, 5, 6)]] void keep_message(rpma_log_level level, const char* /*file*/,
+                                                int /*line*/, const char* /*function*/,
+                                                const char* format, ...) {
     if (level > RPMA_LOG_LEVEL_ERROR) {
         return;
     }
