@@ -28,7 +28,7 @@ public:
     bool in_use() const { return users_.load() != 0; }
 
     EventQueue<Cq*, true> events;  // a leaf under the lock of the CQ
-    const Birth birth;             // the process it was made in
+    const Birth birth{};           // the process it was made in
 
 private:
     struct Shown {

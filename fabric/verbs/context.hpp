@@ -27,7 +27,7 @@ public:
     void drop_user();
 
     AsyncEvents async;
-    const Birth birth;  // the process it was made in
+    const Birth birth{};  // the process it was made in
 
 private:
     struct Shown {

@@ -77,7 +77,7 @@ public:
     // Forgets events that nobody took and waits until those that were taken are acknowledged.
     void settle_events();
 
-    const Birth birth;  // the process it was made in
+    const Birth birth{};  // the process it was made in
 
 private:
     struct Shown {

@@ -28,7 +28,7 @@ struct Mr {
     ibv_mr shown{};  // first: what programs hold
     std::unique_ptr<PdUse> pd_use;
     Region* region = nullptr;
-    const Birth birth;  // the process it was made in
+    const Birth birth{};  // the process it was made in
 
     static Mr& of(ibv_mr* mr) { return *reinterpret_cast<Mr*>(mr); }
 };

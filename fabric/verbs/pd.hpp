@@ -13,7 +13,7 @@ namespace fabric::verbs {
 struct Pd {
     ibv_pd shown{};             // first: what programs hold
     std::atomic<int> users{0};  // regions, queue pairs and shared receive queues in it
-    const Birth birth;          // the process it was made in
+    const Birth birth{};        // the process it was made in
 
     static Pd& of(ibv_pd* pd) { return *reinterpret_cast<Pd*>(pd); }
 };

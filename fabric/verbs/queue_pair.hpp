@@ -64,7 +64,7 @@ public:
     // A link on which a peer introduced itself to this queue pair.
     void offer(const std::shared_ptr<carrier::Link>& link, const Introduction& from);
     void unreachable(int error);  // the peer cannot be called; errno
-    const Birth birth;            // the process it was made in
+    const Birth birth{};          // the process it was made in
     void pass_lock() { const std::lock_guard guard(mutex_); }
 
 private:

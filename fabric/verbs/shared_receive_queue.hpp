@@ -41,7 +41,7 @@ public:
     bool in_use() const { return users_.load() != 0; }
     void settle_events();
 
-    const Birth birth;  // the process it was made in
+    const Birth birth{};  // the process it was made in
 
 private:
     struct Shown {
