@@ -110,9 +110,7 @@ int Table::make(const ibv_pd* pd, void* base, std::uint64_t length, std::uint64_
     if (*region == nullptr) {
         return ENOMEM;
     }
-    if (persistence::on()) {
-        persistence::registered(**region);
-    }
+    persistence::registered(**region);
     return 0;
 }
 

@@ -51,7 +51,8 @@ public:
 
     // The payload of the packet is about to be placed.
     void account() {
-        if (!memory::persistence::on() || inbound.segment_count == 0) {
+        close_account(false);
+        if (inbound.segment_count == 0 || inbound.owner == Inbound::Owner::Nobody) {
             return;
         }
         const bool result = inbound.owner == Inbound::Owner::Requester;
@@ -67,6 +68,21 @@ public:
             memory::persistence::placed(std::exchange(inbound.operation, nullptr), whole,
                                         inbound.header.overtakes);
         }
+    }
+
+    void end(bool placed) {
+        const Inbound::Owner owner = std::exchange(inbound.owner, Inbound::Owner::Nobody);
+        if (owner == Inbound::Owner::Requester) {
+            requester.end(placed);
+        } else if (owner == Inbound::Owner::Responder) {
+            responder.end(placed);
+        }
+    }
+
+    // Apart, so that without an account nothing is kept across a call.
+    [[gnu::noinline]] void end_accounted(bool placed) {
+        close_account(placed && inbound.owner != Inbound::Owner::Nobody);
+        end(placed);
     }
 
     void flush_receive(std::uint64_t wr_id) {
@@ -202,7 +218,6 @@ Endpoint::Begin Endpoint::begin(const wire::Header& header, std::size_t payload_
     Impl& self = *impl_;
     self.inbound.owner = Inbound::Owner::Nobody;
     self.inbound.segment_count = 0;
-    self.close_account(false);
     const bool ours = header.destination_qp == self.attributes.qp_number;
     if (!self.receiving()) {
         return {};
@@ -218,7 +233,7 @@ Endpoint::Begin Endpoint::begin(const wire::Header& header, std::size_t payload_
     } else if (!self.requester.begin(header, self.inbound.payload)) {
         return {{}, true};
     }
-    if (self.inbound.owner != Inbound::Owner::Nobody) {
+    if (memory::persistence::on()) [[unlikely]] {
         self.account();
     }
     return {self.inbound.owner == Inbound::Owner::Nobody ? memory::Target{} : self.inbound.target(),
@@ -226,19 +241,17 @@ Endpoint::Begin Endpoint::begin(const wire::Header& header, std::size_t payload_
 }
 
 void Endpoint::end(bool placed) {
-    const Inbound::Owner owner = impl_->inbound.owner;
-    impl_->inbound.owner = Inbound::Owner::Nobody;
-    impl_->close_account(placed && owner != Inbound::Owner::Nobody);
-    if (owner == Inbound::Owner::Requester) {
-        impl_->requester.end(placed);
-    } else if (owner == Inbound::Owner::Responder) {
-        impl_->responder.end(placed);
+    if (memory::persistence::on()) [[unlikely]] {
+        impl_->end_accounted(placed);
+    } else {
+        impl_->end(placed);
     }
 }
 
 void Endpoint::link_lost() {
     impl_->link_up = false;
     impl_->inbound.owner = Inbound::Owner::Nobody;
+    impl_->close_account(false);
     impl_->requester.link_lost();
 }
 

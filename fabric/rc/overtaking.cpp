@@ -27,21 +27,25 @@ void Requester::mark(SendRequest& request) {
     reads_queued_ += flushes(request.kind) ? 1U : 0U;
 }
 
-// A request has left the queue, and is about to be completed.
-void Requester::finished(const SendRequest& request) {
+// The peer is to know, and an answer is needed for what is held back.
+void Requester::mark_packet(const SendRequest& request, wire::Header& header) const {
+    header.overtakes = request.overtakes;
+    header.ack_request =
+        header.ack_request || (request.overtakes && cursor_.packet + 1 == request.psn_count);
+}
+
+// A request has left the queue, and is to be completed.
+void Requester::finish_marked(const SendRequest& request) {
     overtaking_queued_ -= request.overtakes ? 1U : 0U;
     if (flushes(request.kind)) {
         --reads_queued_;
         hold_ = hold_ || overtaking_queued_ != 0;
     }
-}
-
-// Completions stay in order.
-void Requester::deliver(const Completion& completion) {
-    if (hold_) {
-        held_.push_back(completion);
-    } else {
-        context_.host.complete(completion);
+    if (request.signaled) {
+        complete(request, IBV_WC_SUCCESS);
+    }
+    if (hold_ && overtaking_queued_ == 0) {
+        release_held();
     }
 }
 

@@ -45,7 +45,6 @@ void set_flags(unsigned send_flags, const Capacity& capacity, SendRequest& out) 
     out.solicited = (send_flags & IBV_SEND_SOLICITED) != 0;
     out.fence = (send_flags & IBV_SEND_FENCE) != 0;
     out.is_inline = (send_flags & IBV_SEND_INLINE) != 0;
-    out.overtakes = false;
 }
 
 void set_remote(const ibv_send_wr& wr, SendRequest& out) {

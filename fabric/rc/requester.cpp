@@ -57,7 +57,7 @@ int Requester::post(const Request& request) {
     if (const int error = take(request, context_.capacity, queue_.next_free()); error != 0) {
         return error;
     }
-    if (memory::persistence::on()) {
+    if (memory::persistence::on()) [[unlikely]] {
         mark(queue_.next_free());
     }
     queue_.push();
@@ -161,7 +161,9 @@ bool Requester::next(OutPacket& out) {
         return false;
     }
     out.header.ack_request = wants_ack(request);
-    out.header.overtakes = request.overtakes;
+    if (memory::persistence::on()) [[unlikely]] {
+        mark_packet(request, out.header);
+    }
     seal(out);
     advance(request);
     return true;
@@ -199,8 +201,7 @@ bool Requester::wants_ack(const SendRequest& request) {
     if (has_response(request.kind) || cursor_.packet + 1 != request.psn_count) {
         return false;
     }
-    return request.signaled || request.overtakes ||
-           quiet_ >= context_.capacity.send_requests / kQuietShare;
+    return request.signaled || quiet_ >= context_.capacity.send_requests / kQuietShare;
 }
 
 void Requester::advance(const SendRequest& request) {
@@ -295,14 +296,10 @@ void Requester::finish_front() {
         --outstanding_;
     }
     queue_.pop();
-    if (memory::persistence::on()) {
-        finished(request);
-    }
-    if (request.signaled) {
+    if (memory::persistence::on()) [[unlikely]] {
+        finish_marked(request);
+    } else if (request.signaled) {
         complete(request, IBV_WC_SUCCESS);
-    }
-    if (hold_ && overtaking_queued_ == 0) {
-        release_held();
     }
 }
 
@@ -324,7 +321,11 @@ void Requester::complete(const SendRequest& request, ibv_wc_status status) {
     completion.wc.qp_num = context_.attributes.qp_number;
     completion.send_side = true;
     completion.send_slots = queue_.take_finished_slots();
-    deliver(completion);
+    if (hold_) [[unlikely]] {  // they stay in order
+        held_.push_back(completion);
+    } else {
+        context_.host.complete(completion);
+    }
 }
 
 }  // namespace fabric::rc

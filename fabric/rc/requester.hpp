@@ -81,8 +81,8 @@ private:
     void reset_progress();
     // overtaking.cpp
     void mark(SendRequest& request);
-    void finished(const SendRequest& request);
-    void deliver(const Completion& completion);
+    void mark_packet(const SendRequest& request, wire::Header& header) const;
+    void finish_marked(const SendRequest& request);
     void release_held();
 
     Context& context_;

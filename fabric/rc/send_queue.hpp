@@ -57,7 +57,7 @@ struct SendRequest {
     bool solicited;
     bool fence;
     bool is_inline;
-    bool overtakes;  // posted behind a read or flush that had not completed: see Requester::mark
+    bool overtakes;                  // set and read by overtaking.cpp only
     std::array<std::byte, 8> value;  // AtomicWrite
 
     std::uint32_t last_psn() const { return (first_psn + psn_count - 1) & wire::kPsnMask; }

@@ -3,13 +3,15 @@
 
 #include <sys/stat.h>
 
+#include <atomic>
+
 #include "log.hpp"
 #include "memory/pages.hpp"
 #include "memory/persistence/tracker.hpp"
 
 namespace fabric::memory::persistence {
 
-std::atomic<signed char> detail::state{-1};
+bool detail::enabled = settings().platform.has_value();
 thread_local int Inside::depth = 0;
 
 namespace {
@@ -27,6 +29,15 @@ constexpr std::size_t kMaxFlushed = 4096;
 std::vector<Flushed>& flushed_by_thread() {
     static thread_local std::vector<Flushed> list;
     return list;
+}
+
+// Once, and only in a process that uses the device.
+void complain() {
+    static std::atomic_flag said;
+    const std::string& complaint = settings().complaint;
+    if (!complaint.empty() && !said.test_and_set()) {
+        log(LogLevel::Error, "%s; no account of persistent memory is kept", complaint.c_str());
+    }
 }
 
 void note(Notes::Useless& useless, std::uint64_t bytes, std::uint32_t connection) {
@@ -53,18 +64,11 @@ std::vector<Range> ranges_of(Tracker& tracker, const void* address, std::size_t 
 
 }  // namespace
 
-bool detail::decide() {
-    const Settings& wanted = settings();
-    if (!wanted.complaint.empty() && state.load(std::memory_order_relaxed) < 0) {
-        log(LogLevel::Error, "%s; no account of persistent memory is kept",
-            wanted.complaint.c_str());
-    }
-    const bool is_on = wanted.platform.has_value();
-    state.store(is_on ? 1 : 0, std::memory_order_relaxed);
-    return is_on;
-}
-
 void registered(const Region& region) {
+    if (!on()) {
+        complain();
+        return;
+    }
     if (!region.shared_file || (region.access & IBV_ACCESS_LOCAL_WRITE) == 0) {
         return;
     }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the rest of the fabric tells the account of persistent memory. Without a platform it costs
-// one load and one predictable branch where it is asked. All functions are thread-safe and to be
-// called only if on(). Their lock is a leaf.
+// one comparison and one predictable branch where it is asked. All functions are thread-safe and,
+// but for registered(), to be called only if on(). Their lock is a leaf.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -15,16 +14,22 @@
 namespace fabric::memory::persistence {
 
 namespace detail {
-extern std::atomic<signed char> state;  // -1 not known yet, 0 off, 1 on
-bool decide();
+// Decided when the library is loaded, and never changed. Hidden: no table of addresses in between.
+[[gnu::visibility("hidden")]] extern bool enabled;
 }  // namespace detail
 
-inline bool on() {
-    const signed char known = detail::state.load(std::memory_order_relaxed);
-    return known != 0 && (known > 0 || detail::decide());
+#ifdef RPMA_FABRIC_WITHOUT_ACCOUNT  // benchmarks/persistence only: what it costs that one can ask
+constexpr bool on() {
+    return false;
 }
+#else
+inline bool on() {
+    return detail::enabled;
+}
+#endif
 
-// Memory was registered: from now on account is kept of what of it is persistent.
+// Memory was registered: from now on account is kept of what of it is persistent. Without a
+// platform it says what is wrong with the settings, if anything is.
 void registered(const Region& region);
 
 // Before the first byte of a payload is placed. nullptr: nothing of it is persistent.
