@@ -40,6 +40,11 @@ static int prepare(struct client* c) {
                  "registration");
 }
 
+/* Logs only grow: a server that has more than this one keeps another. */
+static bool is_another_log(const struct client* c) {
+    return c->committed > (uint64_t)lseek(c->fd, 0, SEEK_END);
+}
+
 /* 0 at the end of the log, -1 on failure, else the number of bytes behind what is committed. */
 static ssize_t read_piece(struct client* c) {
     ssize_t got = pread(c->fd, c->piece, PIECE, (off_t)c->committed);
@@ -70,6 +75,7 @@ static int replicate(struct client* c) {
     if (ret == 0) {
         memcpy(&c->committed, offer.committed, sizeof(c->committed));
         printf("connected, %zu bytes are committed\n", (size_t)c->committed);
+        ret = is_another_log(c) ? -1 : 0;
     }
     while (ret == 0 && ((length = read_piece(c)) > 0 || (length == 0 && c->follow)))
         ret = length > 0 ? append(c, (size_t)length) : usleep(RETRY_MS * 1000);
@@ -85,6 +91,8 @@ static int replicate_persistently(struct client* c) {
         uint64_t before = c->committed;
         if (replicate(c) == 0)
             return 0;
+        if (is_another_log(c))
+            return fail("server", "has more than this log holds, so it keeps another one");
         if (c->committed > before)
             tries = 0;
         printf("%zu bytes are committed; trying again\n", (size_t)c->committed);

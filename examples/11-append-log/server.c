@@ -93,6 +93,8 @@ int main(int argc, char* argv[]) {
     int ret = open_peer(argv[1], RPMA_UTIL_IBV_CONTEXT_LOCAL, &peer) ||
               map_file(argv[3], sizeof(struct log_head) + size, &s.file);
     s.head = s.file.address;
+    if (ret == 0 && s.head->committed > size)
+        ret = fail(argv[3], "is no log, or of a longer one; take another file");
     ret = ret || register_all(peer, &s) || listen_on(peer, argv[1], argv[2], &ep);
     if (ret == 0)
         printf("%zu bytes are committed\n", (size_t)s.head->committed);

@@ -98,3 +98,19 @@ kill_client() {
     at_least 1
     run -1 at_least 10000
 }
+
+@test "a file that is no log is refused" {
+    printf 'some text' >replica
+    run -1 timeout 60 "$RPMA_FABRIC" run -- "$EXAMPLES/append-log-server" "$address" 1 replica 100000
+    [[ $output == *"replica: is no log"* ]]
+}
+
+@test "a client with another, shorter log is told, and does not say that it is durable" {
+    append_to_log 10000
+    start_server append-log -- replica 100000
+    run_client append-log log
+    truncate -s 5000 log
+    run -1 timeout 60 "$RPMA_FABRIC" run -- "$EXAMPLES/append-log-client" "$address" "$port" log 3>&-
+    shows "keeps another one"
+    [[ $output != *durable* ]]
+}
