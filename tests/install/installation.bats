@@ -109,13 +109,16 @@ END
     [[ $output == *"compatible with requested version"* ]]
 }
 
-@test "the examples, copied out, build with their own CMakeLists" {
+@test "the sessions of the guide and of the course, typed in a copy of the examples, print what they say" {
     cp -r "$installed/share/doc/librpma/examples" copy
+    cd copy
     sed -i "s|^prefix=.*|prefix=$installed|" "$PKG_CONFIG_PATH/librpma.pc"
-    cmake -S copy -B build >/dev/null
-    cmake --build build --parallel 2 >/dev/null
+    PATH=$installed/bin:$PATH "$RPMA_SOURCE/tests/install/typed.py" "$RPMA_SOURCE/doc/getting-started.md" 3>&-
     [[ $(find build -name '*-client' -type f | wc -l) -eq 13 ]]
     needs_librpma build/connect-client
+    needs_librpma client
+    cd build
+    PATH=$installed/bin:$PATH "$RPMA_SOURCE/tests/install/typed.py" "$RPMA_SOURCE/examples/README.md" 3>&-
 }
 
 @test "man finds the pages" {
