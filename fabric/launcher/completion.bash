@@ -58,7 +58,7 @@ _rpma_fabric() {
         report) options="--json --help" ;;
         power-fail) options="--seed --help" ;;
         crash-test)
-            options="--platform --server --client --check --points --seeds --jobs --timeout --grace --example --replay --keep --help"
+            options="--platform --server --client --check --points --seeds --jobs --timeout --grace --example --shrink --replay --keep --help"
             ;;
         *) return ;;
     esac

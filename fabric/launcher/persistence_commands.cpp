@@ -61,6 +61,10 @@ void PersistenceCommands::add_crash_test(CLI::App& app) {
         ->add_option("--example", options_.example_file,
                      "Where a failing example is written; default crash-test.json")
         ->type_name("FILE");
+    command
+        ->add_option("--shrink", options_.shrink,
+                     "Runs to find the smallest loss that still fails; default 40, 0: none")
+        ->type_name("N");
     command->add_option("--replay", options_.replay_file, "Run the example in FILE again")
         ->type_name("FILE");
     command->add_flag("--keep", options_.keep, "Leave the scratch directories");

@@ -191,6 +191,43 @@ END
     [[ $status == 125 && $output == *"is no example"* ]]
 }
 
+crash_test() {
+    timeout 60 "$RPMA_FABRIC" crash-test --platform adr --server "$PROGRAMS/no_flush_wrong server 127.0.0.1 {port} {dir}/file" \
+        --client "$PROGRAMS/no_flush_wrong client 127.0.0.1 {port}" --check "${check:-$PROGRAMS/no_flush_wrong check {dir\}/file {dir\}/client.out}" "$@"
+}
+
+@test "a failing example is made smaller, down to the lines that matter" {
+    run crash_test
+    echo "$output"
+    [[ $status == 1 && $output == *"smallest loss: 1 of 3 lines of 64 bytes"*"bytes 1152 to 1215: write 1, connection"* ]]
+    [[ $output == *"kept, although not durable:"*"bytes 1024 to 1151: write 1"* ]]
+    run "$RPMA_FABRIC" crash-test --replay crash-test.json
+    echo "$output"
+    [[ $status == 1 && $output == *"mistake: no-flush"*"bytes 1152 to 1215: write 1"*"bytes 1024 to 1151: write 1"* ]]
+    python3 - <<'END'
+import json
+example = json.load(open("crash-test.json"))
+assert example["lose"] == example["report"]["lost_lines"] == "0:18", example
+example["lose"] = "0:x"
+json.dump(example, open("wrong.json", "w"))
+END
+    run "$RPMA_FABRIC" crash-test --replay wrong.json
+    [[ $status == 125 && $output == *"names no lines"* ]]
+}
+
+@test "a failing example is left as it is, if that is wanted" {
+    run crash_test --shrink 0
+    [[ $status == 1 && $output == *"bytes 1024 to 1215: write 1"* && $output != *"smallest loss"* ]]
+    python3 -c 'import json; assert "lose" not in json.load(open("crash-test.json"))'
+}
+
+@test "what fails whatever is lost is no missing flush" {
+    check="grep -q acked {dir}/client.out && exit 1; exit 0"
+    run crash_test
+    echo "$output"
+    [[ $status == 1 && $output == *"mistake: nothing-lost"*"smallest loss: 0 of 3 lines"*"nothing"* ]]
+}
+
 @test "the replicated log of the examples passes" {
     seq 1 2000 >source
     cat >check <<'END'

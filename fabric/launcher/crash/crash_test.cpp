@@ -10,6 +10,7 @@
 #include "crash/plan.hpp"
 #include "crash/process.hpp"
 #include "crash/search.hpp"
+#include "crash/shrink.hpp"
 #include "crash/workload.hpp"
 #include "library.hpp"
 #include "memory/persistence/platform.hpp"
@@ -40,6 +41,20 @@ int fail(const nlohmann::json& example) {
     return kExitMistake;
 }
 
+// The name of the mistake comes from the run in which it was found, if this one is the same.
+int fail_again(const Replay& read, const Outcome& outcome, const Verdict& verdict) {
+    nlohmann::json example = make_example(read.options, read.which, outcome, verdict);
+    if (same_loss(example, read.example)) {
+        example["mistake"] = read.example["mistake"];
+        example["explanation"] = read.example["explanation"];
+    } else {
+        fmt::print(
+            "this run has lost other lines than the example: the workload is not always the "
+            "same\n");
+    }
+    return fail(example);
+}
+
 Result<int> replay(const Options& given, const std::string& library) {
     const auto read = read_example(given.replay_file, given);
     if (!read) {
@@ -56,7 +71,7 @@ Result<int> replay(const Options& given, const std::string& library) {
         fmt::print("what is left is in {}\n", scratch.directory());
     }
     if (!verdict.passed) {
-        return fail(make_example(read->options, read->which, *outcome, verdict));
+        return fail_again(*read, *outcome, verdict);
     }
     fmt::print("passed: point {}, seed {} does not fail any more\n", read->which.point,
                read->which.seed);
@@ -97,10 +112,11 @@ Result<int> search(const Options& options, const std::string& library) {
         fmt::print("passed: {} cases, {} different contents\n", cases->size(), search.checked());
         return 0;
     }
-    if (const auto saved = save(**example, options.example_file); !saved) {
+    const auto smallest = shrink(options, workload, search.failed(), **example);
+    if (const auto saved = save(smallest, options.example_file); !saved) {
         return tl::unexpected(saved.error());
     }
-    const int status = fail(**example);
+    const int status = fail(smallest);
     fmt::print("again: rpma-fabric crash-test --replay {}\n", options.example_file);
     return status;
 }

@@ -13,6 +13,8 @@
 namespace launcher::crash {
 namespace {
 
+using fabric::memory::persistence::LineSet;
+using fabric::memory::persistence::parse_lines;
 using nlohmann::json;
 
 constexpr int kFormat = 1;
@@ -50,7 +52,29 @@ std::string indented(const std::string& text) {
 
 Diagnosis of_reason(const json& finding) {
     return {finding["why"].get<std::string>(),
-            finding["text"].get<std::string>() + "; " + finding["remedy"].get<std::string>()};
+            finding["text"].get<std::string>() + "; " + finding["remedy"].get<std::string>(), true};
+}
+
+// Whatever has been kept.
+Diagnosis diagnose_loss(const json& report) {
+    const json& lost = report["lost"];
+    if (lost.empty()) {
+        return {"nothing-lost",
+                "everything that had arrived survived, and the check fails: the order in which the "
+                "program writes leaves a moment at which the content is not valid"};
+    }
+    return of_reason(lost.front());
+}
+
+std::string what_is_smaller(const json& example) {
+    if (!example.contains("shrink")) {
+        return {};
+    }
+    const json& shrink = example["shrink"];
+    return fmt::format("smallest loss: {} of {} lines of 64 bytes, found in {} runs\n",
+                       shrink["lines"].get<std::uint64_t>(),
+                       shrink["lines_before"].get<std::uint64_t>(),
+                       shrink["runs"].get<std::uint64_t>());
 }
 
 }  // namespace
@@ -63,9 +87,7 @@ Diagnosis diagnose(const json& report) {
                 "finished; wait for the flush's completion, or use the atomic write or a fence"};
     }
     if (lost.empty()) {
-        return {"nothing-lost",
-                "everything that had arrived survived, and the check fails: the order in which the "
-                "program writes leaves a moment at which the content is not valid"};
+        return diagnose_loss(report);
     }
     if (any_pair(report, [](const json& gone, const json& kept) {
             return first_of(kept) > last_of(gone);
@@ -81,25 +103,35 @@ Diagnosis diagnose(const json& report) {
                 "one operation survived in part: only aligned words of 8 bytes are never torn; "
                 "commit by an atomic write behind a completed flush, or by a checksum"};
     }
-    return of_reason(lost.front());
+    return diagnose_loss(report);
+}
+
+Diagnosis diagnose(const json& first, const json& smallest) {
+    const Diagnosis found = diagnose(first);
+    return found.of_operation || smallest["lost"].empty() ? diagnose_loss(smallest) : found;
 }
 
 json make_example(const Options& options, const Case& which, const Outcome& outcome,
-                  const Verdict& verdict) {
-    const Diagnosis found = diagnose(outcome.report);
-    return {{"format", kFormat},
-            {"platform", options.platform},
-            {"server", options.server},
-            {"client", options.client},
-            {"check", options.check},
-            {"point", which.point},
-            {"at_end", which.at_end},
-            {"seed", which.seed},
-            {"mistake", found.name},
-            {"explanation", found.text},
-            {"report", outcome.report},
-            {"acknowledged", outcome.acknowledged},
-            {"check_output", verdict.output}};
+                  const Verdict& verdict, const json* first) {
+    const Diagnosis found =
+        first == nullptr ? diagnose(outcome.report) : diagnose(*first, outcome.report);
+    json example = {{"format", kFormat},
+                    {"platform", options.platform},
+                    {"server", options.server},
+                    {"client", options.client},
+                    {"check", options.check},
+                    {"point", which.point},
+                    {"at_end", which.at_end},
+                    {"seed", which.seed},
+                    {"mistake", found.name},
+                    {"explanation", found.text},
+                    {"report", outcome.report},
+                    {"acknowledged", outcome.acknowledged},
+                    {"check_output", verdict.output}};
+    if (which.lose) {
+        example["lose"] = text_of(*which.lose);
+    }
+    return example;
 }
 
 std::string describe(const json& example) {
@@ -110,20 +142,32 @@ std::string describe(const json& example) {
                     report["events"].get<std::uint64_t>(), example["seed"].get<std::uint64_t>());
     text += fmt::format("mistake: {}: {}\n", example["mistake"].get<std::string>(),
                         example["explanation"].get<std::string>());
-    text += "lost:\n" + text_of_findings(report["lost"]);
+    text += what_is_smaller(example);
+    const std::string lost = text_of_findings(report["lost"]);
+    text += "lost:\n" + (lost.empty() ? "  nothing\n" : lost);
     text += "kept, although not durable:\n" + text_of_findings(report["kept"]);
     text += "the client had said:\n" + indented(example["acknowledged"].get<std::string>());
     text += "the check says:\n" + indented(example["check_output"].get<std::string>());
     return text;
 }
 
+bool same_loss(const json& example, const json& read) {
+    const auto lines = [](const json& of) {
+        const json report = of.value("report", json::object());
+        return report.value("lost_lines", "?");
+    };
+    return lines(example) == lines(read) && lines(read) != "?";
+}
+
 Result<Replay> read_example(const std::string& file, const Options& given) {
     std::ifstream in(file);
-    const json example = json::parse(in, nullptr, false);
+    Replay replay;
+    replay.options = given;
+    replay.example = json::parse(in, nullptr, false);
+    const json& example = replay.example;
     if (!in || example.is_discarded() || example.value("format", 0) != kFormat) {
         return failure(kExitFailure, fmt::format("{}: is no example of a crash test", file));
     }
-    Replay replay{given, {}};
     try {
         replay.options.platform = example.at("platform").get<std::string>();
         replay.options.server = example.at("server").get<std::string>();
@@ -132,8 +176,14 @@ Result<Replay> read_example(const std::string& file, const Options& given) {
         replay.which.point = example.at("point").get<std::uint64_t>();
         replay.which.seed = example.at("seed").get<std::uint64_t>();
         replay.which.at_end = example.at("at_end").get<bool>();
+        if (example.contains("lose")) {
+            replay.which.lose = parse_lines(example["lose"].get<std::string>());
+        }
     } catch (const json::exception& error) {
         return failure(kExitFailure, fmt::format("{}: {}", file, error.what()));
+    }
+    if (example.contains("lose") && !replay.which.lose) {
+        return failure(kExitFailure, fmt::format("{}: lose: names no lines", file));
     }
     return replay;
 }

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+
+#include "memory/persistence/lines.hpp"
 
 namespace launcher::crash {
 
@@ -18,8 +21,9 @@ struct Options {
     unsigned timeout = 60;  // seconds that a command may take
     unsigned grace = 1000;  // milliseconds that the client has after the power failure
     std::string example_file = "crash-test.json";
-    std::string replay_file;  // instead of all of the above
-    bool keep = false;        // the scratch directories
+    std::uint64_t shrink = 40;  // runs that a failing example may take to become smaller
+    std::string replay_file;    // instead of all of the above
+    bool keep = false;          // the scratch directories
 };
 
 // Where the power fails, and which of the possible contents survives.
@@ -27,6 +31,8 @@ struct Case {
     std::uint64_t point = 0;
     std::uint64_t seed = 0;
     bool at_end = false;  // when the client is done, whatever number that is
+    // Only these lines may lose anything; nothing: all that the seed loses.
+    std::optional<fabric::memory::persistence::LineSet> lose = std::nullopt;
 };
 
 }  // namespace launcher::crash

@@ -24,6 +24,8 @@ public:
     // failed are not started any more; those before it are finished.
     Result<std::optional<nlohmann::json>> run(unsigned jobs);
 
+    // The case that the example is of.
+    const Case& failed() const { return cases_[failed_at_]; }
     std::size_t checked() const { return seen_.size(); }  // different contents
 
 private:

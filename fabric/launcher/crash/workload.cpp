@@ -143,6 +143,9 @@ std::vector<std::pair<std::string, std::string>> Workload::environment(const Cas
         out.emplace_back("RPMA_FABRIC_REPORT", scratch.path("report.json"));
         out.emplace_back("RPMA_FABRIC_EVENTS", scratch.path("points"));
         out.emplace_back("RPMA_FABRIC_SEED", std::to_string(which.seed));
+        if (which.lose) {
+            out.emplace_back("RPMA_FABRIC_LOSE", text_of(*which.lose));
+        }
         if (!which.at_end) {
             out.emplace_back("RPMA_FABRIC_POWER_FAIL", std::to_string(which.point));
         }

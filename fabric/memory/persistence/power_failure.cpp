@@ -91,14 +91,14 @@ struct Names {
     bool json = false;
 };
 
-void write_files(const Situation& now, std::uint64_t seed, const Names& names) {
+void write_files(const Situation& now, const PowerFailure& how, const Names& names) {
     const bool wanted = names.report[0] != '\0';
     const int fd = wanted ? open(names.unfinished.data(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
                                  kReportMode)
                           : STDERR_FILENO;
     {
         Writer out(fd < 0 ? STDERR_FILENO : fd);
-        report_power_failure(now, seed, out, names.json);
+        report_power_failure(now, how, out, names.json);
     }
     if (wanted && fd >= 0) {
         rename(names.unfinished.data(), names.report.data());
@@ -111,19 +111,19 @@ void say(const Situation& now, std::uint64_t seed) {
               getppid(), now.occasion, now.events, seed);
 }
 
-[[noreturn]] void finish_parent(int parent, const Situation& now, std::uint64_t seed,
+[[noreturn]] void finish_parent(int parent, const Situation& now, const PowerFailure& how,
                                 const Names& names) {
     close_everything();
     stop(parent);
-    say(now, seed);
-    write_files(now, seed, names);
+    say(now, how.seed);
+    write_files(now, how, names);
     kill(parent, SIGKILL);
     _exit(0);
 }
 
 }  // namespace
 
-void fail_power(const Situation& now, std::uint64_t seed, const std::string& file) {
+void fail_power(const Situation& now, const PowerFailure& how, const std::string& file) {
     static Names names;  // too large for the stack of a thread
     names.json = file.ends_with(".json");
     std::snprintf(names.report.data(), names.report.size(), "%s", file.c_str());
@@ -134,10 +134,10 @@ void fail_power(const Situation& now, std::uint64_t seed, const std::string& fil
     const int parent = getpid();
     const int child = _Fork();
     if (child == 0) {
-        finish_parent(parent, now, seed, names);
+        finish_parent(parent, now, how, names);
     }
     if (child < 0) {  // then as well as it goes
-        write_files(now, seed, names);
+        write_files(now, how, names);
         kill(parent, SIGKILL);
     }
     for (;;) {

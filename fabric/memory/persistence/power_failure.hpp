@@ -10,6 +10,7 @@ namespace fabric::memory::persistence {
 
 // `file` gets the report; empty: stderr has a summary only. Called with the account's lock held,
 // which is never given back.
-[[noreturn]] void fail_power(const Situation& now, std::uint64_t seed, const std::string& file);
+[[noreturn]] void fail_power(const Situation& now, const PowerFailure& how,
+                             const std::string& file);
 
 }  // namespace fabric::memory::persistence

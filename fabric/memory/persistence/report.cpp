@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstring>
+#include <optional>
 
 namespace fabric::memory::persistence {
 
@@ -299,7 +300,8 @@ private:
 };
 
 // Looks at every line at risk; changes nothing.
-void each_outcome(const Model& model, const Survival& survival, Outcome& outcome) {
+template <typename Listener>
+void each_outcome(const Model& model, const Survival& survival, Listener& outcome) {
     Survival::Line line{};
     for (std::uint32_t area = 0; area < model.areas().size(); ++area) {
         outcome.area = area;
@@ -320,21 +322,68 @@ Findings print_outcome(const Situation& now, const Survival& survival, Writer& o
     return findings;
 }
 
-}  // namespace
+// Runs of lines in which something is lost, as RPMA_FABRIC_LOSE takes them.
+class LostLines final : public LossListener {
+public:
+    explicit LostLines(Writer& out) : out_(out) {}
+    void lost(const Area&, const LostPiece& piece) override { add(piece.begin / kLine); }
+    void kept(const Area&, const LostPiece&) override {}
+    void finish() {
+        if (run_ && runs_++ < kMaxRuns) {
+            out_.print("%s%u:%" PRIu64, runs_ == 1 ? "" : ",", run_->area, run_->first);
+            if (run_->last != run_->first) {
+                out_.print("-%" PRIu64, run_->last);
+            }
+        }
+        run_.reset();
+    }
+    bool complete() const { return runs_ <= kMaxRuns; }
+    std::uint32_t area = 0;
 
-void report_power_failure(const Situation& now, std::uint64_t seed, Writer& out, bool json) {
-    const Survival survival(now.model, seed);
-    const std::uint64_t at_risk = survival.count_at_risk(~0ULL);
+private:
+    static constexpr std::uint64_t kMaxRuns = 2048;  // they must fit into an environment variable
+
+    void add(std::uint64_t line) {
+        if (run_ && run_->area == area && line <= run_->last + 1) {
+            run_->last = line;
+            return;
+        }
+        finish();
+        run_ = LineRun{area, line, line};
+    }
+
+    Writer& out_;
+    std::optional<LineRun> run_;
+    std::uint64_t runs_ = 0;
+};
+
+void print_lost_lines(const Model& model, const Survival& survival, Writer& out) {
+    LostLines lines(out);
+    out.add("  \"lost_lines\": \"");
+    each_outcome(model, survival, lines);
+    lines.finish();
+    out.print("\",\n  \"lost_lines_complete\": %s,\n", lines.complete() ? "true" : "false");
+}
+
+void power_failure_head(const Situation& now, const PowerFailure& how, std::uint64_t at_risk,
+                        Writer& out, bool json) {
     if (json) {
         json_head(now, out);
         out.print("  \"seed\": %" PRIu64 ",\n  \"lines_at_risk\": %" PRIu64 ",\n  \"lost\": [",
-                  seed, at_risk);
+                  how.seed, at_risk);
     } else {
         out.print("power failure (%s), process %d, platform %s, after %" PRIu64
                   " events, seed %" PRIu64 ", %" PRIu64 " lines at risk\nlost:\n",
-                  now.occasion, getpid(), describe(now.model.platform()), now.events, seed,
+                  now.occasion, getpid(), describe(now.model.platform()), now.events, how.seed,
                   at_risk);
     }
+}
+
+}  // namespace
+
+void report_power_failure(const Situation& now, const PowerFailure& how, Writer& out, bool json) {
+    const Survival survival(now.model, how.seed, how.lose);
+    power_failure_head(now, how, survival.count_at_risk(~0ULL), out, json);
     const Findings lost = print_outcome(now, survival, out, json, true);
     if (!json && lost.count() == 0) {
         out.add("  nothing\n");
@@ -344,13 +393,14 @@ void report_power_failure(const Situation& now, std::uint64_t seed, Writer& out,
     if (!json && kept.count() == 0) {
         out.add("  nothing\n");
     }
-    for (std::uint32_t area = 0; area < now.model.areas().size(); ++area) {
-        survival.apply(area, nullptr);
-    }
     if (json) {
         out.print("],\n  \"lost_total\": {\"findings\": %" PRIu64 ", \"bytes\": %" PRIu64 "},\n",
                   lost.count(), lost.bytes());
+        print_lost_lines(now.model, survival, out);
         json_notes(now, out);
+    }
+    for (std::uint32_t area = 0; area < now.model.areas().size(); ++area) {
+        survival.apply(area, nullptr);
     }
 }
 

@@ -85,6 +85,10 @@ Totals report(const Situation& now, Writer& out, bool json);
 Totals count(const Situation& now);
 
 // A power failure: prints, and while it does, writes what survives into the memory.
-void report_power_failure(const Situation& now, std::uint64_t seed, Writer& out, bool json);
+struct PowerFailure {
+    std::uint64_t seed = 0;
+    const LineSet* lose = nullptr;  // nullptr: all that the seed loses
+};
+void report_power_failure(const Situation& now, const PowerFailure& how, Writer& out, bool json);
 
 }  // namespace fabric::memory::persistence

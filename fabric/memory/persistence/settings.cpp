@@ -59,11 +59,12 @@ std::optional<PowerFail> parse_power_fail(std::string_view text) {
 }
 
 Settings parse_settings(const char* platform, const char* power_fail, const char* seed,
-                        const char* report) {
+                        const char* report, const char* lose) {
     Settings out;
     const auto known = parse_platform(platform == nullptr ? "adr" : platform);
     const auto when = parse_power_fail(power_fail == nullptr ? "0" : power_fail);
     const auto number = parse_number(seed == nullptr ? "0" : seed);
+    const auto lines = parse_lines(lose == nullptr ? "" : lose);
     if (!known) {
         out.complaint =
             "RPMA_FABRIC_PLATFORM: must be adr, eadr or wsp, and behind it, separated by commas, "
@@ -74,12 +75,17 @@ Settings parse_settings(const char* platform, const char* power_fail, const char
             "'after flush K'";
     } else if (!number) {
         out.complaint = "RPMA_FABRIC_SEED: must be a number";
+    } else if (!lines) {
+        out.complaint =
+            "RPMA_FABRIC_LOSE: must be lines in ascending order, as AREA:FIRST-LAST or AREA:LINE, "
+            "separated by commas";
     } else if (platform == nullptr && (power_fail != nullptr || report != nullptr)) {
         out.complaint = "a power failure or a report needs a platform (RPMA_FABRIC_PLATFORM)";
     } else if (platform != nullptr) {
         out.platform = known;
         out.power_fail = power_fail == nullptr ? PowerFail{} : *when;
         out.seed = *number;
+        out.lose = lose == nullptr ? std::nullopt : lines;
         out.report = report == nullptr ? "" : report;
     }
     return out;
@@ -87,9 +93,9 @@ Settings parse_settings(const char* platform, const char* power_fail, const char
 
 // Never destroyed: threads may still ask for it while the process ends.
 const Settings& settings() {
-    static const Settings* const instance =
-        new Settings(parse_settings(given("RPMA_FABRIC_PLATFORM"), given("RPMA_FABRIC_POWER_FAIL"),
-                                    given("RPMA_FABRIC_SEED"), given("RPMA_FABRIC_REPORT")));
+    static const Settings* const instance = new Settings(parse_settings(
+        given("RPMA_FABRIC_PLATFORM"), given("RPMA_FABRIC_POWER_FAIL"), given("RPMA_FABRIC_SEED"),
+        given("RPMA_FABRIC_REPORT"), std::getenv("RPMA_FABRIC_LOSE")));
     return *instance;
 }
 

@@ -4,6 +4,8 @@
 //   RPMA_FABRIC_PLATFORM    the platform; without it there is no account and no cost
 //   RPMA_FABRIC_POWER_FAIL  when the power fails: "N" (events), "2s", "150ms", "after flush K"
 //   RPMA_FABRIC_SEED        which of the possible contents survives; default 0
+//   RPMA_FABRIC_LOSE        lines that may be lost; all others keep everything (a crash test's
+//                           smallest example)
 //   RPMA_FABRIC_REPORT      file of the report; JSON if its name ends in .json
 #pragma once
 
@@ -11,6 +13,7 @@
 #include <optional>
 #include <string>
 
+#include "memory/persistence/lines.hpp"
 #include "memory/persistence/platform.hpp"
 
 namespace fabric::memory::persistence {
@@ -25,8 +28,9 @@ struct Settings {
     std::optional<Platform> platform;
     PowerFail power_fail;
     std::uint64_t seed = 0;
-    std::string report;     // empty: only a summary on stderr
-    std::string complaint;  // what is wrong with a variable; empty: nothing
+    std::optional<LineSet> lose;  // nothing: all that are at risk
+    std::string report;           // empty: only a summary on stderr
+    std::string complaint;        // what is wrong with a variable; empty: nothing
 };
 
 // Nothing if the text is none of the forms above.
@@ -35,7 +39,7 @@ std::optional<std::uint64_t> parse_number(std::string_view text);
 
 // nullptr: not set.
 Settings parse_settings(const char* platform, const char* power_fail, const char* seed,
-                        const char* report);
+                        const char* report, const char* lose = nullptr);
 
 // From the environment. Thread-safe.
 const Settings& settings();

@@ -57,8 +57,8 @@ std::uint64_t room_of(const Area& area, std::uint64_t line) {
 
 }  // namespace
 
-Survival::Survival(const Model& model, std::uint64_t seed)
-    : model_(model), seed_(seed), stores_survive_(model.platform().caches_survive()) {}
+Survival::Survival(const Model& model, std::uint64_t seed, const LineSet* lose)
+    : model_(model), seed_(seed), lose_(lose), stores_survive_(model.platform().caches_survive()) {}
 
 // Everything that may be kept or lost in a line, besides what is durable.
 void Survival::collect(const Area& area, std::uint64_t number, std::uint64_t room,
@@ -90,8 +90,12 @@ void Survival::collect(const Area& area, std::uint64_t number, std::uint64_t roo
     }
 }
 
+std::uint64_t Survival::seed_of(std::uint32_t area, std::uint64_t number) const {
+    return lose_ == nullptr || contains(*lose_, area, number) ? seed_ : kEverything;
+}
+
 // By chance a quarter, half or three quarters of all.
-bool Survival::kept(const Candidate& candidate, std::uint64_t chance) const {
+bool Survival::kept(const Candidate& candidate, std::uint64_t seed, std::uint64_t chance) const {
     if (candidate.arriving) {
         return false;
     }
@@ -100,7 +104,7 @@ bool Survival::kept(const Candidate& candidate, std::uint64_t chance) const {
     }
     const bool latest =
         candidate.operation != nullptr && candidate.operation->number == model_.last_operation();
-    switch (seed_) {
+    switch (seed) {
         case kNothing:
             return false;
         case kEverything:
@@ -110,21 +114,22 @@ bool Survival::kept(const Candidate& candidate, std::uint64_t chance) const {
         case kAllButLatest:
             return !latest;
         default:
-            return chance % 4 <= seed_ % 3;
+            return chance % 4 <= seed % 3;
     }
 }
 
 // Which bytes of the candidate survive; one line of eight is torn between words.
-std::uint64_t Survival::kept_bytes(const Candidate& candidate, std::uint64_t place,
-                                   std::size_t index) const {
-    const std::uint64_t chance = mix(mix(seed_) ^ mix(place));
-    const bool torn = seed_ >= kFirstByChance && (chance >> 40U) % 8 == 0;
+std::uint64_t Survival::kept_bytes(const Candidate& candidate, std::uint64_t seed,
+                                   std::uint64_t place, std::size_t index) const {
+    const std::uint64_t chance = mix(mix(seed) ^ mix(place));
+    const bool torn = seed >= kFirstByChance && (chance >> 40U) % 8 == 0;
     if (!torn) {
-        return kept(candidate, mix(chance + index)) ? candidate.mask : 0;
+        return kept(candidate, seed, mix(chance + index)) ? candidate.mask : 0;
     }
     std::uint64_t mask = 0;
     for (std::uint64_t word = 0; word < kLine / kWord; ++word) {
-        mask |= kept(candidate, mix(chance + (index + 1) * kLine + word)) ? word_mask(word) : 0;
+        mask |=
+            kept(candidate, seed, mix(chance + (index + 1) * kLine + word)) ? word_mask(word) : 0;
     }
     return mask & candidate.mask;
 }
@@ -136,10 +141,11 @@ bool Survival::line(std::uint32_t area, std::uint64_t number, Line& out,
     Candidates candidates;
     collect(there, number, room, candidates);
     std::memcpy(out.data(), there.image + number * kLine, room);
+    const std::uint64_t seed = seed_of(area, number);
     const std::uint64_t place = (std::uint64_t{area} << 40U) + number;
     for (std::size_t i = 0; i < candidates.count; ++i) {
         const Candidate& candidate = candidates.list[i];
-        apply_bytes(candidate.bytes, kept_bytes(candidate, place, i), out.data());
+        apply_bytes(candidate.bytes, kept_bytes(candidate, seed, place, i), out.data());
     }
     if (listener != nullptr) {
         report(there, number, candidates, out, *listener);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "memory/persistence/lines.hpp"
 #include "memory/persistence/model.hpp"
 
 namespace fabric::memory::persistence {
@@ -28,7 +29,8 @@ public:
 
 class Survival {
 public:
-    Survival(const Model& model, std::uint64_t seed);
+    // `lose`: only these lines may lose anything; nullptr: all.
+    Survival(const Model& model, std::uint64_t seed, const LineSet* lose = nullptr);
 
     using Line = std::array<std::byte, kLine>;
     // Lines at the end of an area may be shorter. True if the line was at risk.
@@ -56,14 +58,16 @@ private:
     };
 
     void collect(const Area& area, std::uint64_t number, std::uint64_t room, Candidates& out) const;
-    bool kept(const Candidate& candidate, std::uint64_t chance) const;
-    std::uint64_t kept_bytes(const Candidate& candidate, std::uint64_t place,
+    std::uint64_t seed_of(std::uint32_t area, std::uint64_t number) const;
+    bool kept(const Candidate& candidate, std::uint64_t seed, std::uint64_t chance) const;
+    std::uint64_t kept_bytes(const Candidate& candidate, std::uint64_t seed, std::uint64_t place,
                              std::size_t index) const;
     static void report(const Area& area, std::uint64_t number, const Candidates& candidates,
                        const Line& out, LossListener& listener);
 
     const Model& model_;
     const std::uint64_t seed_;
+    const LineSet* const lose_;
     const bool stores_survive_;
 };
 

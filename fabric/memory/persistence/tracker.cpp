@@ -264,7 +264,8 @@ void Tracker::log_point(const char* what, std::uint32_t connection, const Range*
 }
 
 void Tracker::fail_power(const char* occasion, std::uint64_t seed) {
-    persistence::fail_power(situation(occasion), seed, settings_.report);
+    const LineSet* const lose = settings_.lose ? &*settings_.lose : nullptr;
+    persistence::fail_power(situation(occasion), {seed, lose}, settings_.report);
 }
 
 void Tracker::report_connection(std::uint32_t connection) {

@@ -126,6 +126,67 @@ void keeping_everything_changes_nothing(void**) {
     assert_int_equal(losses.survivors.back().end, 300);
 }
 
+void only_the_given_lines_lose(void**) {
+    Account account("adr");
+    account.write(0, 320, 'a');
+    const LineSet lose = parse_lines("0:1-2,0:4").value();
+    const std::vector<std::byte> before = account.memory;
+    Losses losses;
+    Survival(account.model, 0, &lose).apply(0, &losses);
+    for (std::size_t i = 0; i < 320; ++i) {
+        const bool lost = (i >= 64 && i < 192) || i >= 256;
+        assert_true(account.memory[i] == (lost ? std::byte{0} : before[i]));
+    }
+    assert_int_equal(losses.pieces.size(), 3);
+    assert_int_equal(losses.survivors.size(), 2);
+}
+
+// By the seed as ever: torn, too.
+void in_the_given_lines_the_seed_chooses(void**) {
+    Account account("adr");
+    account.write(0, 128, 'a');
+    const LineSet lose = parse_lines("0:1").value();
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        Survival::Line first{};
+        Survival::Line second{};
+        Survival::Line expected{};
+        Survival(account.model, seed, &lose).line(0, 0, first, nullptr);
+        Survival(account.model, seed, &lose).line(0, 1, second, nullptr);
+        Survival(account.model, seed).line(0, 1, expected, nullptr);
+        assert_memory_equal(first.data(), account.memory.data(), kLine);
+        assert_true(second == expected);
+    }
+}
+
+void no_choice_keeps_what_is_arriving(void**) {
+    Account account("adr");
+    account.start(0, 64, kConnection);
+    account.fill(0, 30, 'n');
+    const LineSet nothing;
+    Survival::Line line{};
+    Survival(account.model, 0, &nothing).line(0, 0, line, nullptr);
+    assert_true(line == Survival::Line{});
+}
+
+void lines_as_text(void**) {
+    for (const char* text : {"", "0:0", "0:3-5", "0:1-2,0:4,1:0,1:7-18446744073709551615"}) {
+        const auto lines = parse_lines(text);
+        assert_true(lines.has_value());
+        assert_string_equal(text_of(*lines).c_str(), text);
+    }
+    const LineSet lines = parse_lines("0:1-2,0:4,2:0").value();
+    for (std::uint64_t line = 0; line < 6; ++line) {
+        assert_int_equal(contains(lines, 0, line), line == 1 || line == 2 || line == 4);
+        assert_false(contains(lines, 1, line));
+        assert_int_equal(contains(lines, 2, line), line == 0);
+    }
+    for (const char* wrong :
+         {"x", "0", "0:", "0:a", "0:1-", "0:2-1", "0:1,", ",0:1", "0:1 ", "-1:2", "0:2,0:1",
+          "0:1-3,0:3", "1:0,0:9", "4294967296:1", "0:18446744073709551616"}) {
+        assert_false(parse_lines(wrong).has_value());
+    }
+}
+
 void a_seed_says_it_all(void**) {
     Account one("adr");
     Account other("adr");
@@ -158,6 +219,10 @@ int main() {
         cmocka_unit_test(the_first_seeds),
         cmocka_unit_test(all_of_an_area),
         cmocka_unit_test(keeping_everything_changes_nothing),
+        cmocka_unit_test(only_the_given_lines_lose),
+        cmocka_unit_test(in_the_given_lines_the_seed_chooses),
+        cmocka_unit_test(no_choice_keeps_what_is_arriving),
+        cmocka_unit_test(lines_as_text),
         cmocka_unit_test(a_seed_says_it_all),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
