@@ -23,8 +23,8 @@ target_compile_options(rpma_warnings INTERFACE
 
 if(RPMA_SANITIZER)
   set(rpma_sanitize -fsanitize=${RPMA_SANITIZER} -fno-omit-frame-pointer)
-  if(RPMA_SANITIZER STREQUAL "undefined")
-    list(APPEND rpma_sanitize -fno-sanitize-recover=all)
+  if(RPMA_SANITIZER MATCHES "undefined")
+    list(APPEND rpma_sanitize -fno-sanitize-recover=undefined)
   endif()
   add_compile_options(${rpma_sanitize})
   add_link_options(${rpma_sanitize})

@@ -232,8 +232,11 @@ void Receiver::stream_from_input(PacketHandler* packets) {
     const auto here = input().first(std::min(input().size(), size_ - offset_));
     if (placing_ && !here.empty() && !memory::copy(target_, offset_, here))
         placing_ = placed_ = false;
-    if (!record_.empty())
-        record_.insert(record_.end(), here.begin(), here.end());
+    if (!record_.empty()) {
+        const std::size_t recorded = record_.size();
+        record_.resize(recorded + here.size());
+        std::ranges::copy(here, record_.begin() + static_cast<long>(recorded));
+    }
     offset_ += here.size();
     first_ += here.size();
     if (offset_ == size_)
