@@ -132,9 +132,11 @@ Result<void> print_devices() {
         ibv_get_device_list(&count), &ibv_free_device_list);
     const int error = errno;
     if (!list || count == 0) {
-        return failure(
-            kExitFailure,
-            fmt::format("no RDMA device: {}", list ? "the list is empty" : std::strerror(error)));
+        return failure(kExitFailure,
+                       fmt::format("this machine has no RDMA device ({}); `rpma-fabric info` "
+                                   "without --real shows the one made "
+                                   "of software, which `rpma-fabric run` gives to programs",
+                                   list ? "the list is empty" : std::strerror(error)));
     }
     for (int i = 0; i < count; i++) {
         if (auto printed = print_device(list.get()[i]); !printed) {

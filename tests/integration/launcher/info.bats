@@ -31,3 +31,8 @@ bats_require_minimum_version 1.5.0
     run -0 "$RPMA_FABRIC" run --help
     [[ $output == *--trace*--log*127* || $output == *--native*127* ]]
 }
+
+@test "info --real shows devices, or says how to do without" {
+    run "$RPMA_FABRIC" info --real
+    [[ $status -eq 0 || ($status -eq 125 && $output == *"no RDMA device"*"rpma-fabric run"*) ]]
+}
