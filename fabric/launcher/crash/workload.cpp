@@ -207,8 +207,11 @@ Result<Outcome> Workload::collect(const Scratch& scratch) const {
     Outcome out;
     out.report = nlohmann::json::parse(content_of(scratch.path("report.json")), nullptr, false);
     if (out.report.is_discarded() || !out.report.contains("lost")) {
-        return failure(kExitFailure, fmt::format("the server ended without a power failure:\n{}",
-                                                 tail_of(scratch.path("server.out"))));
+        return failure(
+            kExitFailure,
+            fmt::format(
+                "the server ended before the power failed; let it serve until it is killed:\n{}",
+                tail_of(scratch.path("server.out"))));
     }
     out.acknowledged = content_of(scratch.path("client.out"));
     out.content = sum_of(scratch);
