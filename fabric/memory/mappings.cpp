@@ -2,9 +2,12 @@
 #include "memory/mappings.hpp"
 
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include <cerrno>
+#include <string>
 
+#include "memory/device_dax.hpp"
 #include "memory/maps_reader.hpp"
 #include "memory/pages.hpp"
 
@@ -17,6 +20,15 @@ namespace {
 Mapped check_holes(const void* base, std::uint64_t length) {
     const PageRange pages = pages_of(base, length);
     return {::msync(pages.begin, pages.length, MS_ASYNC) == 0 ? 0 : EFAULT, true};
+}
+
+bool is_device_dax(const Mapping& mapping) {
+    if (!mapping.shared_file || !mapping.path.starts_with("/dev/")) {
+        return false;
+    }
+    struct stat named {};
+    return stat(std::string(mapping.path).c_str(), &named) == 0 && S_ISCHR(named.st_mode) &&
+           dax_alignment(named.st_rdev).has_value();
 }
 
 }  // namespace
@@ -41,6 +53,7 @@ Mapped check_mapped(const void* base, std::uint64_t length, bool writable) {
             return {EFAULT};
         }
         result.shared_file = result.shared_file || mapping->shared_file;
+        result.device_dax = result.device_dax || is_device_dax(*mapping);
         at = mapping->end;
     }
     return result;

@@ -10,6 +10,7 @@ struct Mapped {
     int error = 0;  // 0, or EFAULT
     bool shared_file =
         false;  // some page belongs to a shared mapping of a file (or that is unknown)
+    bool device_dax = false;  // of such a device
 };
 
 // Is every page of [base, base + length) mapped, readable, and writable where `writable` asks for

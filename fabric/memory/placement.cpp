@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "memory/device_dax.hpp"
 #include "memory/pages.hpp"
 #include "memory/persistence/door.hpp"
 #include "memory/probe.hpp"
@@ -125,14 +126,18 @@ bool atomic_write(const Segment& word, std::span<const std::byte, 8> value) {
 }
 
 // msync makes the pages of a shared file mapping durable, with or without DAX. It fails if a page
-// is no longer mapped, if the storage reports an error, and on device DAX, which has no such
-// operation. Other memory has nothing that could outlive a power failure.
+// is no longer mapped, or if the storage reports an error. Device DAX has no such operation: there
+// it is enough to write the caches back. Other memory has nothing that could outlive a power
+// failure.
 bool flush(const Segment& range, std::uint8_t type) {
     full_barrier();
     const bool durable =
         (type & kPersistent) != 0 && range.region != nullptr && range.region->shared_file;
     if (!durable || range.length == 0) {
         return true;
+    }
+    if (range.region->device_dax) {
+        return write_back(range.address, range.length);
     }
     const persistence::Inside inside;  // the device does it, not the program
     const PageRange pages = pages_of(range.address, range.length);

@@ -19,7 +19,8 @@ struct Region {
     unsigned access = 0;         // IBV_ACCESS_*
     const ibv_pd* pd = nullptr;  // protection domain the key is valid in
     bool shared_file =
-        false;  // some of it is a shared mapping of a file: msync can make it durable
+        false;                // some of it is a shared mapping of a file: msync can make it durable
+    bool device_dax = false;  // that is device DAX, which has no msync
 };
 
 // A piece of registered memory, checked and translated to an address in this process.

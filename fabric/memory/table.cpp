@@ -105,8 +105,14 @@ int Table::make(const ibv_pd* pd, void* base, std::uint64_t length, std::uint64_
     if (mapped.error != 0) {
         return mapped.error;
     }
-    *region = new (std::nothrow)
-        Region{static_cast<std::byte*>(base), iova, length, 0, access, pd, mapped.shared_file};
+    *region = new (std::nothrow) Region{static_cast<std::byte*>(base),
+                                        iova,
+                                        length,
+                                        0,
+                                        access,
+                                        pd,
+                                        mapped.shared_file,
+                                        mapped.device_dax};
     if (*region == nullptr) {
         return ENOMEM;
     }

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "memory/device_dax.hpp"
 #include "memory/maps_reader.hpp"
 #include "memory/pages.hpp"
 
@@ -74,13 +75,28 @@ std::vector<FileMapping> file_mappings(const void* address, std::uint64_t length
         FileMapping file{
             mapping->begin, mapping->end, mapping->offset, 0, 0, std::string(mapping->path)};
         struct stat named {};  // the kernel's own numbers are others on some file systems
-        if (stat(file.path.c_str(), &named) == 0) {
+        const bool has_name = stat(file.path.c_str(), &named) == 0;
+        if (const auto alignment = has_name ? mappable_alignment(named) : std::nullopt) {
+            file.alignment = *alignment;
             file.device = named.st_dev;
             file.inode = named.st_ino;
             found.push_back(std::move(file));
         }
     }
     return found;
+}
+
+std::optional<std::uint64_t> mappable_alignment(const struct stat& file, const char* sysfs) {
+    if (S_ISCHR(file.st_mode)) {
+        return dax_alignment(file.st_rdev, sysfs);
+    }
+    return S_ISREG(file.st_mode) ? std::optional<std::uint64_t>(1) : std::nullopt;
+}
+
+// A mapping of device DAX begins and ends at multiples of the alignment.
+Extent widened(const FileMapping& mapping, std::uintptr_t begin, std::uintptr_t end) {
+    const std::uintptr_t rest = mapping.alignment - 1;
+    return {std::max(begin & ~rest, mapping.begin), std::min((end + rest) & ~rest, mapping.end)};
 }
 
 View open_view(const FileMapping& file, std::uint64_t offset, std::uint64_t length) {

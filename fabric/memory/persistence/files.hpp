@@ -2,10 +2,12 @@
 // Which file lies under an address, and views of files that are the account's own.
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +21,20 @@ struct FileMapping {
     dev_t device = 0;
     ino_t inode = 0;
     std::string path;
+    std::uint64_t alignment = 1;  // in which the file can be mapped; 1: by pages
 };
+
+// Does such a file count as persistent memory? If so, the alignment of its mappings. Other devices
+// than device DAX do not.
+std::optional<std::uint64_t> mappable_alignment(const struct stat& file,
+                                                const char* sysfs = "/sys");
+
+// The part of a mapping that holds [begin, end) and that can be mapped again.
+struct Extent {
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+};
+Extent widened(const FileMapping& mapping, std::uintptr_t begin, std::uintptr_t end);
 
 // Those that touch [address, address + length). A file that has no name any more is not persistent.
 std::vector<FileMapping> file_mappings(const void* address, std::uint64_t length);

@@ -95,9 +95,8 @@ void Tracker::add(const Region& region) {
     const PageRange pages = pages_of(region.base, region.length);
     for (const FileMapping& mapping : file_mappings(pages.begin, pages.length)) {
         const auto first = reinterpret_cast<std::uintptr_t>(pages.begin);
-        const std::uintptr_t begin = std::max(first, mapping.begin);
-        const std::uintptr_t end =
-            std::min((first + pages.length + page_size() - 1) & ~(page_size() - 1), mapping.end);
+        const std::uintptr_t last = (first + pages.length + page_size() - 1) & ~(page_size() - 1);
+        const auto [begin, end] = widened(mapping, first, last);
         const std::uint64_t offset = mapping.offset + (begin - mapping.begin);
         remember({begin, end, offset, mapping.device, mapping.inode});
         cover(mapping, offset, offset + (end - begin));
