@@ -2,7 +2,7 @@
 # What the crash test has to say of each program on each platform: pass, or the name of the mistake.
 # a: adr, e: eadr, w: wsp; 1: DDIO on, 0: off.
 set(rpma_mistakes
-  no_flush visible_only flush_too_soon commit_too_soon commit_not_atomic direct_write_declared answer_too_soon wrong_range
+  no_flush visible_only flush_too_soon commit_too_soon commit_not_atomic direct_write_declared answer_too_soon persist_too_soon wrong_range
   not_drained torn_record reconnect_loses_tail flush_overtaken)
 
 set(everywhere a1=pass a0=pass e1=pass e0=pass w1=pass w0=pass)
@@ -28,6 +28,9 @@ set(direct_write_declared_right ${everywhere})
 
 set(answer_too_soon_wrong a1=not-persisted a0=not-persisted e1=pass e0=pass w1=pass w0=pass)
 set(answer_too_soon_right ${everywhere})
+
+set(persist_too_soon_wrong a1=persisted-too-early a0=persisted-too-early e1=persisted-too-early e0=persisted-too-early w1=pass w0=pass)
+set(persist_too_soon_right ${everywhere})
 
 set(wrong_range_wrong a1=wrong-range a0=wrong-range e1=pass e0=pass w1=pass w0=pass)
 set(wrong_range_right ${everywhere})

@@ -87,14 +87,17 @@ int put_atomically(struct client* c, size_t offset, uint64_t value) {
         "atomic write");
 }
 
-int ask_server(struct client* c, size_t offset, size_t length) {
+int tell_server(struct client* c, size_t offset, size_t length) {
     c->message->offset = offset;
     c->message->length = length;
     return check(rpma_recv(c->conn, c->message_mr, 0, sizeof(*c->message), NULL), "receive") ||
            check(rpma_send(c->conn, c->message_mr, 0, sizeof(*c->message),
                            RPMA_F_COMPLETION_ON_ERROR, NULL),
-                 "send") ||
-           wait_one(c);
+                 "send");
+}
+
+int ask_server(struct client* c, size_t offset, size_t length) {
+    return tell_server(c, offset, length) || wait_one(c);
 }
 
 int acked(unsigned number) {

@@ -76,8 +76,9 @@ int post_flush(struct client* c, enum rpma_flush_type type);
 int wait_one(struct client* c);
 int flush(struct client* c, enum rpma_flush_type type); /* both */
 int put_atomically(struct client* c, size_t offset, uint64_t value);
-int ask_server(struct client* c, size_t offset, size_t length); /* sends, waits for the answer */
-int acked(unsigned number);                                     /* 0 */
+int tell_server(struct client* c, size_t offset, size_t length); /* wait_one gets its answer */
+int ask_server(struct client* c, size_t offset, size_t length);  /* both */
+int acked(unsigned number);                                      /* 0 */
 
 /* --- for servers --- */
 int answer(struct server* s);
