@@ -95,6 +95,15 @@ END
     [[ $status == 123 && $output == *"visible-only"* && $output == *"declared durable although the platform cannot"* ]]
 }
 
+@test "a report to a pipe goes through it, which stays what it is" {
+    mkfifo pipe
+    cat pipe >report.json &
+    "$RPMA_FABRIC" run --platform adr --report pipe -- "$PROGRAMS/persisting" not_by_nothing file
+    wait $!
+    [[ -p pipe && ! -e pipe.unfinished ]]
+    grep -q not-persisted-store report.json
+}
+
 @test "after flush K" {
     start no_flush_right --platform adr,ddio=off --report report --power-fail-at 'after flush 2'
     run client no_flush_right

@@ -100,7 +100,7 @@ void write_files(const Situation& now, const PowerFailure& how, const Names& nam
         Writer out(fd < 0 ? STDERR_FILENO : fd);
         report_power_failure(now, how, out, names.json);
     }
-    if (wanted && fd >= 0) {
+    if (wanted && fd >= 0 && std::strcmp(names.unfinished.data(), names.report.data()) != 0) {
         rename(names.unfinished.data(), names.report.data());
     }
 }
@@ -127,7 +127,8 @@ void fail_power(const Situation& now, const PowerFailure& how, const std::string
     static Names names;  // too large for the stack of a thread
     names.json = file.ends_with(".json");
     std::snprintf(names.report.data(), names.report.size(), "%s", file.c_str());
-    std::snprintf(names.unfinished.data(), names.unfinished.size(), "%s.unfinished", file.c_str());
+    std::snprintf(names.unfinished.data(), names.unfinished.size(), "%s",
+                  unfinished_name(file).c_str());
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, nullptr);

@@ -2,6 +2,7 @@
 #include "memory/persistence/report.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cinttypes>
@@ -244,6 +245,12 @@ void Findings::show() {
     } else {
         print_text(model_, current_, out_);
     }
+}
+
+std::string unfinished_name(const std::string& file) {
+    struct stat there {};
+    const bool special = stat(file.c_str(), &there) == 0 && !S_ISREG(there.st_mode);
+    return special ? file : file + ".unfinished";
 }
 
 Totals report(const Situation& now, Writer& out, bool json) {

@@ -284,7 +284,7 @@ Totals Tracker::write_report(const char* occasion) {
         }
         return totals;
     }
-    const std::string unfinished = name + ".unfinished";
+    const std::string unfinished = unfinished_name(name);
     const int fd = open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kReportMode);
     if (fd < 0) {
         log(LogLevel::Error, "cannot write the report to %s: %s", name.c_str(),
@@ -297,7 +297,9 @@ Totals Tracker::write_report(const char* occasion) {
         totals = report(now, out, wants_json(name));
     }
     close(fd);
-    std::rename(unfinished.c_str(), name.c_str());
+    if (unfinished != name) {
+        std::rename(unfinished.c_str(), name.c_str());
+    }
     if (!totals.clean()) {
         log(LogLevel::Warning,
             "%" PRIu64 " bytes written remotely are not durable (%s); the report is in %s",

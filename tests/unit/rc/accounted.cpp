@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the transport tells the account of persistent memory: writes, reads, messages, and native
+// flushes, which programs can only post where rdma-core's headers know them. The platform, adr with
+// DDIO, comes from the environment, as it does for users.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "cmocka.hpp"
+#include "endpoints.hpp"
+#include "memory/persistence/door.hpp"
+#include "memory/persistence/tracker.hpp"
+
+using namespace fabric;
+using namespace fabric::test;
+using memory::persistence::Tracker;
+
+namespace {
+
+constexpr std::size_t kSize = 4096;
+constexpr std::size_t kPayload = 256;
+
+// A file with a name, mapped and registered at b.
+class PersistentMemory {
+public:
+    explicit PersistentMemory(const ibv_pd* pd) {
+        std::string name = (std::filesystem::temp_directory_path() / "test-file-XXXXXX").string();
+        const int fd = mkstemp(name.data());
+        assert_true(fd >= 0);
+        name_ = name;
+        assert_int_equal(ftruncate(fd, kSize), 0);
+        base_ = mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        assert_ptr_not_equal(base_, MAP_FAILED);
+        close(fd);
+        assert_int_equal(
+            memory::Table::instance().add(pd, base_, kSize, address(), kAllAccess, &region_), 0);
+    }
+    ~PersistentMemory() {
+        memory::Table::instance().retire(region_);
+        memory::Table::instance().free(region_);
+        munmap(base_, kSize);
+        std::filesystem::remove(name_);
+    }
+    PersistentMemory(const PersistentMemory&) = delete;
+    PersistentMemory& operator=(const PersistentMemory&) = delete;
+
+    std::uint64_t address(std::size_t offset = 0) const {
+        return reinterpret_cast<std::uintptr_t>(base_) + offset;
+    }
+    std::uint32_t key() const { return region_->key; }
+
+private:
+    std::string name_;
+    void* base_ = nullptr;
+    memory::Region* region_ = nullptr;
+};
+
+struct Scene {
+    Pair pair;
+    Block source{pair.a.pd(), kPayload};
+    PersistentMemory target{pair.b.pd()};
+
+    void write(std::size_t offset) {
+        assert_int_equal(post(pair.a, {.opcode = IBV_WR_RDMA_WRITE,
+                                       .sges = {source.sge(0, kPayload)},
+                                       .remote = target.address(offset),
+                                       .rkey = target.key()}),
+                         0);
+        done();
+    }
+    void flush(std::uint8_t type, std::uint8_t level, std::size_t offset) {
+        rc::Endpoint::NativeRequest request{};
+        request.kind = rc::Endpoint::NativeRequest::Kind::Flush;
+        request.send_flags = IBV_SEND_SIGNALED;
+        request.remote_address = target.address(offset);
+        request.rkey = target.key();
+        request.length = kPayload;
+        request.type = type;
+        request.level = level;
+        assert_int_equal(pair.a.endpoint.post_native(request), 0);
+        done();
+    }
+    void done() {
+        pair.run();
+        const rc::Completion completion = pair.a.sent();
+        assert_int_equal(completion.wc.status, IBV_WC_SUCCESS);
+        pair.a.endpoint.release_send_slots(completion.send_slots);
+    }
+};
+
+std::size_t at_risk() {
+    return Tracker::instance().model().operations().size();
+}
+
+std::uint64_t useless_flushes() {
+    return Tracker::instance().notes().flushes.count;
+}
+
+void a_write_is_at_risk_until_a_native_flush_for_persistence(void**) {
+    Scene scene;
+    const std::size_t before = at_risk();
+    scene.write(0);
+    scene.write(1024);
+    assert_int_equal(at_risk(), before + 2);
+    scene.flush(1, 0, 0);  // visibility
+    assert_int_equal(at_risk(), before + 2);
+    scene.flush(2, 0, 0);
+    assert_int_equal(at_risk(), before + 1);
+    scene.flush(2, 1, 0);  // the whole region
+    assert_int_equal(at_risk(), before);
+}
+
+void a_read_persists_nothing_here(void**) {
+    Scene scene;
+    const std::size_t before = at_risk();
+    scene.write(0);
+    assert_int_equal(post(scene.pair.a, {.opcode = IBV_WR_RDMA_READ,
+                                         .sges = {scene.source.sge(0, 8)},
+                                         .remote = scene.target.address(),
+                                         .rkey = scene.target.key()}),
+                     0);
+    scene.done();
+    assert_int_equal(at_risk(), before + 1);
+    memory::persistence::persisted(reinterpret_cast<void*>(scene.target.address()), kPayload);
+    assert_int_equal(at_risk(), before);
+}
+
+void a_second_native_flush_is_for_nothing(void**) {
+    Scene scene;
+    scene.write(0);
+    const std::uint64_t before = useless_flushes();
+    scene.flush(2, 0, 0);
+    assert_int_equal(useless_flushes(), before);
+    scene.flush(2, 0, 0);
+    assert_int_equal(useless_flushes(), before + 1);
+}
+
+}  // namespace
+
+int main() {
+    if (!memory::persistence::on()) {
+        print_error("RPMA_FABRIC_PLATFORM=adr is not set\n");
+        return 1;
+    }
+    const CMUnitTest tests[] = {
+        cmocka_unit_test(a_write_is_at_risk_until_a_native_flush_for_persistence),
+        cmocka_unit_test(a_read_persists_nothing_here),
+        cmocka_unit_test(a_second_native_flush_is_for_nothing),
+    };
+    return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
