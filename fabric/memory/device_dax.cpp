@@ -72,9 +72,10 @@ bool write_back(const std::byte* address, std::size_t length) {
     }
 #if defined(__x86_64__)
     constexpr std::uintptr_t kLine = 64;
-    const auto begin = reinterpret_cast<std::uintptr_t>(address);
-    for (std::uintptr_t line = begin & ~(kLine - 1); line < begin + length; line += kLine) {
-        _mm_clflush(reinterpret_cast<const void*>(line));
+    const std::byte* const end = address + length;
+    const auto before = reinterpret_cast<std::uintptr_t>(address) & (kLine - 1);
+    for (const std::byte* line = address - before; line < end; line += kLine) {
+        _mm_clflush(line);
     }
     _mm_sfence();
     return true;

@@ -208,6 +208,16 @@ crash_test() {
         --client "$PROGRAMS/no_flush_wrong client 127.0.0.1 {port}" --check "${check:-$PROGRAMS/no_flush_wrong check {dir\}/file {dir\}/client.out}" "$@"
 }
 
+@test "points that leave the same are run once" {
+    # With DDIO a read makes durable nothing, and a message neither: both are points, but no different ones.
+    program=$PROGRAMS/answer_too_soon_right
+    run timeout 60 "$RPMA_FABRIC" crash-test --platform adr --server "$program server 127.0.0.1 {port} {dir}/file" \
+        --client "$program client 127.0.0.1 {port}" --check "$program check {dir}/file {dir}/client.out"
+    echo "$output"
+    [[ $status == 0 && $output =~ ([0-9]+)" points, "([0-9]+)" of them different, "([0-9]+)" cases" ]]
+    [[ ${BASH_REMATCH[1]} -gt ${BASH_REMATCH[2]} && ${BASH_REMATCH[2]} -ge 4 ]]
+}
+
 @test "a failing example is made smaller, down to the lines that matter" {
     run crash_test
     echo "$output"

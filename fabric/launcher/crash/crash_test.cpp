@@ -89,7 +89,12 @@ Result<std::vector<Case>> explore(const Options& options, const Workload& worklo
     const auto events = outcome->report["events"].get<std::uint64_t>();
     const auto at_risk = outcome->report["lines_at_risk"].get<std::uint64_t>();
     points.push_back({events, at_risk});
-    return *plan(points, options.points, options.seeds);
+    const auto wanted = different(points);
+    auto cases = *plan(wanted, options.points, options.seeds);
+    fmt::print("platform {}: {} points, {} of them different, {} cases\n", options.platform,
+               points.size(), wanted.size(), cases.size());
+    std::fflush(stdout);
+    return cases;
 }
 
 Result<int> search(const Options& options, const std::string& library) {
@@ -100,9 +105,6 @@ Result<int> search(const Options& options, const std::string& library) {
     }
     const unsigned cpus = std::max(1U, std::thread::hardware_concurrency());
     const unsigned jobs = options.jobs != 0 ? options.jobs : cpus;
-    fmt::print("platform {}: {} points, {} cases\n", options.platform,
-               cases->empty() ? 0 : cases->back().point + 1, cases->size());
-    std::fflush(stdout);
     Search search(options, workload, *cases);
     const auto example = search.run(jobs);
     if (!example) {

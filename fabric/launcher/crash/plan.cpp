@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <sstream>
+#include <string_view>
 
 namespace launcher::crash {
 namespace {
@@ -15,7 +16,27 @@ std::optional<std::size_t> number_of(const std::string& text) {
     return error == std::errc{} && rest == end && value > 0 ? std::optional(value) : std::nullopt;
 }
 
+// At the end of the line; what is in front of it may be a name of a file.
+std::string state_of(const std::string& line) {
+    constexpr std::string_view kName = ", state ";
+    const std::size_t at = line.rfind(kName);
+    const std::string state = at == std::string::npos ? "" : line.substr(at + kName.size());
+    return state.find_first_not_of("0123456789abcdef") == std::string::npos ? state : "";
+}
+
 }  // namespace
+
+std::vector<Point> different(const std::vector<Point>& points) {
+    std::vector<Point> out;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        const bool repeated = i + 1 < points.size() && !points[i].state.empty() &&
+                              points[i].state == points[i + 1].state;
+        if (!repeated) {
+            out.push_back(points[i]);
+        }
+    }
+    return out;
+}
 
 std::vector<Point> parse_points(const std::string& text) {
     std::vector<Point> points;
@@ -24,6 +45,7 @@ std::vector<Point> parse_points(const std::string& text) {
         std::istringstream words(line);
         Point point;
         if (words >> point.number >> point.lines_at_risk) {
+            point.state = state_of(line);
             points.push_back(point);
         }
     }

@@ -13,9 +13,13 @@ namespace launcher::crash {
 struct Point {
     std::uint64_t number = 0;
     std::uint64_t lines_at_risk = 0;
+    std::string state = {};  // where it is the same, so is what a seed leaves; empty: unknown
 };
 
-// Lines "POINT LINES_AT_RISK ..."; others are left out.
+// Of points in a row that leave the same only the last: there the client has been told most.
+std::vector<Point> different(const std::vector<Point>& points);
+
+// Lines "POINT LINES_AT_RISK ..., state STATE"; others are left out.
 std::vector<Point> parse_points(const std::string& text);
 
 // Ascending by point, then by seed. Where nothing is at risk every seed gives the same content, so

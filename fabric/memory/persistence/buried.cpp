@@ -95,6 +95,7 @@ void Model::settle_version(Area& area, std::uint64_t line, Buried& buried, std::
     const std::uint64_t mask = version.mask;
     version.operation->marks |= kPartlyDurable;
     apply(version, mask, area.image + line * kLine);
+    ++image_changes_;
     forget_versions(area, line, mask, index + 1);
 }
 

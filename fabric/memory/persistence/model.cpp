@@ -136,6 +136,7 @@ void Model::settle(Area& area, std::uint64_t begin, std::uint64_t end) {
         record(area, begin, end);
     }
     std::memcpy(area.image + begin, area.memory + begin, end - begin);
+    ++image_changes_;
     for (auto at = area.first_behind(begin); at != area.pieces.end() && at->first < end; ++at) {
         at->second.operation->marks |= kPartlyDurable;
     }

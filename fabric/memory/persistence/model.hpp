@@ -79,6 +79,8 @@ public:
     const std::map<std::uint64_t, Operation>& operations() const { return operations_; }
     std::uint64_t last_operation() const { return next_number_ - 1; }
     const Usage& usage() const { return usage_; }
+    // As long as it is the same, so are the durable images.
+    std::uint64_t image_changes() const { return image_changes_; }
 
     // The latest range that the CPU persisted in an area, and what operations there were then.
     struct Persisted {
@@ -144,6 +146,7 @@ private:
     std::uint32_t revocable_connection_ = 0;
     bool recording_ = false;
     std::uint64_t next_number_ = 1;
+    std::uint64_t image_changes_ = 0;
     Usage usage_;
 };
 

@@ -79,8 +79,8 @@ struct Totals {
     bool clean() const { return operations == 0 && declared == 0; }
 };
 
-// What a report is written to before it gets its name, so that nobody reads half of one. A device or
-// a pipe must not be replaced: it is written to itself.
+// What a report is written to before it gets its name, so that nobody reads half of one. A device
+// or a pipe must not be replaced: it is written to itself.
 std::string unfinished_name(const std::string& file);
 
 // Prints all of it.

@@ -203,19 +203,35 @@ void Survival::apply(std::uint32_t area, LossListener* listener) const {
     }
 }
 
-std::uint64_t Survival::count_at_risk(std::uint64_t limit) const {
-    std::uint64_t count = 0;
+std::uint64_t Survival::state_of(const Candidate& candidate) const {
+    const std::uint64_t number = candidate.operation != nullptr ? candidate.operation->number : 0;
+    const std::uint64_t kind =
+        (number == model_.last_operation() ? 2U : 0U) + (candidate.arriving ? 1U : 0U);
+    std::uint64_t state = mix(mix(candidate.mask) ^ mix(number << 2U | kind));
+    for (std::uint64_t rest = candidate.mask; rest != 0; rest &= rest - 1) {
+        state =
+            mix(state ^ std::to_integer<std::uint64_t>(candidate.bytes[std::countr_zero(rest)]));
+    }
+    return state;
+}
+
+Survival::Risk Survival::risk(std::uint64_t limit) const {
+    Risk risk{0, mix(model_.image_changes())};
     for (std::uint32_t area = 0; area < model_.areas().size(); ++area) {
         const Area& there = model_.area(area);
         const std::uint64_t lines = (there.length + kLine - 1) / kLine;
-        for (std::uint64_t number = next_at_risk(area, 0); number < lines && count < limit;
+        for (std::uint64_t number = next_at_risk(area, 0); number < lines && risk.lines < limit;
              number = next_at_risk(area, number + 1)) {
             Candidates candidates;
             collect(there, number, room_of(there, number), candidates);
-            count += candidates.count != 0 ? 1 : 0;
+            risk.lines += candidates.count != 0 ? 1 : 0;
+            for (std::size_t i = 0; i < candidates.count; ++i) {
+                risk.state = mix(risk.state ^ mix((std::uint64_t{area} << 40U) + number) ^
+                                 state_of(candidates.list[i]));
+            }
         }
     }
-    return count;
+    return risk;
 }
 
 }  // namespace fabric::memory::persistence

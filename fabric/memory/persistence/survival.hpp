@@ -41,7 +41,14 @@ public:
     // All of an area: writes what is left into the memory itself.
     void apply(std::uint32_t area, LossListener* listener) const;
     // How many lines are at risk in all; stops counting at `limit`.
-    std::uint64_t count_at_risk(std::uint64_t limit) const;
+    std::uint64_t count_at_risk(std::uint64_t limit) const { return risk(limit).lines; }
+    struct Risk {
+        std::uint64_t lines = 0;
+        // Of what is durable and what may become so. Where it is the same, every seed leaves the
+        // same. Says nothing if the limit was reached.
+        std::uint64_t state = 0;
+    };
+    Risk risk(std::uint64_t limit) const;
 
 private:
     // One version of some bytes of a line, in the order of arrival.
@@ -57,6 +64,7 @@ private:
         void add(const Candidate& one) { list[count++] = one; }
     };
 
+    std::uint64_t state_of(const Candidate& candidate) const;
     void collect(const Area& area, std::uint64_t number, std::uint64_t room, Candidates& out) const;
     std::uint64_t seed_of(std::uint32_t area, std::uint64_t number) const;
     bool kept(const Candidate& candidate, std::uint64_t seed, std::uint64_t chance) const;

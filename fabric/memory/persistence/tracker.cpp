@@ -208,7 +208,7 @@ void Tracker::find_file(dev_t device, ino_t inode, std::vector<Range>& out) cons
 // --- events ---
 
 void Tracker::step(const char* what, std::uint32_t connection, const Range* range) {
-    log_point(what, connection, range);
+    log_point(what, connection, range, true);
     const PowerFail& due = settings_.power_fail;
     if (due.when == PowerFail::When::Event && due.value == events_) {
         fail_power("at an event", settings_.seed);
@@ -225,7 +225,7 @@ void Tracker::flush_done() {
 }
 
 void Tracker::finish() {
-    log_point("exit", 0, nullptr);
+    log_point("exit", 0, nullptr, true);
     const PowerFail& due = settings_.power_fail;
     if (due.when == PowerFail::When::Event && due.value == events_) {
         fail_power("at exit", settings_.seed);
@@ -233,7 +233,7 @@ void Tracker::finish() {
 }
 
 void Tracker::overtaking(std::uint32_t connection) {
-    log_point("flush overtaken", connection, nullptr);
+    log_point("flush overtaken", connection, nullptr, false);
     const PowerFail& due = settings_.power_fail;
     if (due.when == PowerFail::When::Event && due.value == events_) {
         model_.take_back(connection);
@@ -242,14 +242,16 @@ void Tracker::overtaking(std::uint32_t connection) {
     ++events_;
 }
 
-// "POINT LINES_AT_RISK TIME what comes next"
-void Tracker::log_point(const char* what, std::uint32_t connection, const Range* range) {
+// "POINT LINES_AT_RISK TIME what comes next, state HEX". The state is left out where a power
+// failure would leave something else than it says.
+void Tracker::log_point(const char* what, std::uint32_t connection, const Range* range,
+                        bool has_state) {
     if (events_file_ < 0) {
         return;
     }
     Writer out(events_file_);
-    out.print("%" PRIu64 " %" PRIu64 " %.6f %s", events_,
-              Survival(model_, 0).count_at_risk(kRiskShown),
+    const Survival::Risk risk = Survival(model_, 0).risk(kRiskShown);
+    out.print("%" PRIu64 " %" PRIu64 " %.6f %s", events_, risk.lines,
               static_cast<double>(nanoseconds()) / 1e9, what);
     if (connection != 0) {
         out.print(", connection %u", connection);
@@ -258,6 +260,9 @@ void Tracker::log_point(const char* what, std::uint32_t connection, const Range*
         const Area& area = model_.area(range->area);
         out.print(", %s bytes %" PRIu64 " to %" PRIu64, area.name.c_str(),
                   area.file_offset + range->begin, area.file_offset + range->end - 1);
+    }
+    if (has_state && risk.lines < kRiskShown) {
+        out.print(", state %016" PRIx64, risk.state);
     }
     out.add("\n");
 }

@@ -76,7 +76,7 @@ private:
     void leave_out(const FileMapping& mapping, std::uint64_t length, const char* why);
     void find_part(dev_t device, ino_t inode, std::uint64_t begin, std::uint64_t end,
                    std::vector<Range>& out) const;
-    void log_point(const char* what, std::uint32_t connection, const Range* range);
+    void log_point(const char* what, std::uint32_t connection, const Range* range, bool has_state);
 
     const Settings& settings_;
     std::mutex mutex_;

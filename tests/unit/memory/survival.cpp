@@ -187,6 +187,29 @@ void lines_as_text(void**) {
     }
 }
 
+std::uint64_t state(const Account& account) {
+    return Survival(account.model, 0).risk(1000).state;
+}
+
+void the_same_state_as_long_as_the_same_can_be_left(void**) {
+    Account account("adr");
+    std::set<std::uint64_t> states = {state(account)};
+    account.write(0, 128, 'a');
+    states.insert(state(account));
+    account.model.read(kConnection);  // makes visible only
+    states.insert(state(account));
+    assert_int_equal(states.size(), 2);
+    account.write(64, 8, 'b');
+    states.insert(state(account));
+    account.write(64, 8, 'b');  // what is at risk is the same twice, but one of it is the latest
+    states.insert(state(account));
+    account.store(1000, 1, 's');
+    states.insert(state(account));
+    account.persist(0, 64);
+    states.insert(state(account));
+    assert_int_equal(states.size(), 6);
+}
+
 void a_seed_says_it_all(void**) {
     Account one("adr");
     Account other("adr");
@@ -223,6 +246,7 @@ int main() {
         cmocka_unit_test(in_the_given_lines_the_seed_chooses),
         cmocka_unit_test(no_choice_keeps_what_is_arriving),
         cmocka_unit_test(lines_as_text),
+        cmocka_unit_test(the_same_state_as_long_as_the_same_can_be_left),
         cmocka_unit_test(a_seed_says_it_all),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);

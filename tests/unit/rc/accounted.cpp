@@ -14,6 +14,8 @@
 
 using namespace fabric;
 using namespace fabric::test;
+using memory::persistence::Kind;
+using memory::persistence::Stage;
 using memory::persistence::Tracker;
 
 namespace {
@@ -48,6 +50,7 @@ public:
     std::uint64_t address(std::size_t offset = 0) const {
         return reinterpret_cast<std::uintptr_t>(base_) + offset;
     }
+    const void* bytes() const { return base_; }
     std::uint32_t key() const { return region_->key; }
 
 private:
@@ -122,7 +125,7 @@ void a_read_persists_nothing_here(void**) {
                      0);
     scene.done();
     assert_int_equal(at_risk(), before + 1);
-    memory::persistence::persisted(reinterpret_cast<void*>(scene.target.address()), kPayload);
+    memory::persistence::persisted(scene.target.bytes(), kPayload);
     assert_int_equal(at_risk(), before);
 }
 
@@ -136,6 +139,80 @@ void a_second_native_flush_is_for_nothing(void**) {
     assert_int_equal(useless_flushes(), before + 1);
 }
 
+const memory::persistence::Operation& latest() {
+    return Tracker::instance().model().operations().rbegin()->second;
+}
+
+void the_payload_of_a_send_becomes_visible_by_its_completion(void**) {
+    Scene scene;
+    const std::size_t before = at_risk();
+    scene.pair.b.receive(1, {{scene.target.address(), kPayload, scene.target.key()}});
+    assert_int_equal(post(scene.pair.a, {.sges = {scene.source.sge(0, kPayload)}}), 0);
+    scene.done();
+    scene.pair.b.received();
+    assert_int_equal(at_risk(), before + 1);
+    assert_true(latest().kind == Kind::Send && latest().stage == Stage::Visible);
+    memory::persistence::persisted(scene.target.bytes(), kPayload);
+    assert_int_equal(at_risk(), before);
+}
+
+void a_write_with_immediate_becomes_visible_by_its_completion(void**) {
+    Scene scene;
+    const std::size_t before = at_risk();
+    scene.pair.b.receive(1, {});
+    assert_int_equal(post(scene.pair.a, {.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+                                         .sges = {scene.source.sge(0, kPayload)},
+                                         .remote = scene.target.address(),
+                                         .rkey = scene.target.key()}),
+                     0);
+    scene.done();
+    scene.pair.b.received();
+    assert_true(latest().kind == Kind::WriteImm && latest().stage == Stage::Visible);
+    memory::persistence::persisted(scene.target.bytes(), kPayload);
+    assert_int_equal(at_risk(), before);
+}
+
+void atomics_are_operations_if_they_change_the_word(void**) {
+    Scene scene;
+    const std::size_t before = at_risk();
+    const auto atomic = [&scene](ibv_wr_opcode opcode, std::uint64_t compare_add) {
+        assert_int_equal(post(scene.pair.a, {.opcode = opcode,
+                                             .sges = {scene.source.sge(0, 8)},
+                                             .remote = scene.target.address(),
+                                             .rkey = scene.target.key(),
+                                             .compare_add = compare_add,
+                                             .swap = 7}),
+                         0);
+        scene.done();
+    };
+    atomic(IBV_WR_ATOMIC_FETCH_AND_ADD, 5);
+    assert_true(latest().kind == Kind::FetchAdd && latest().stage == Stage::Adapter);
+    const std::uint64_t number = latest().number;
+    atomic(IBV_WR_ATOMIC_CMP_AND_SWP, 4);  // it is 5
+    assert_int_equal(latest().number, number);
+    atomic(IBV_WR_ATOMIC_CMP_AND_SWP, 5);
+    assert_true(latest().kind == Kind::CompareSwap && latest().stage == Stage::Adapter);
+    scene.flush(2, 0, 0);
+    assert_int_equal(at_risk(), before);
+}
+
+void an_atomic_write_is_at_risk_like_others(void**) {
+    Scene scene;
+    const std::size_t before = at_risk();
+    rc::Endpoint::NativeRequest request{};
+    request.kind = rc::Endpoint::NativeRequest::Kind::AtomicWrite;
+    request.send_flags = IBV_SEND_SIGNALED;
+    request.remote_address = scene.target.address();
+    request.rkey = scene.target.key();
+    request.value.fill(std::byte{1});
+    assert_int_equal(scene.pair.a.endpoint.post_native(request), 0);
+    scene.done();
+    assert_int_equal(at_risk(), before + 1);
+    assert_true(latest().kind == Kind::AtomicWrite && latest().stage == Stage::Adapter);
+    scene.flush(2, 0, 0);
+    assert_int_equal(at_risk(), before);
+}
+
 }  // namespace
 
 int main() {
@@ -147,6 +224,10 @@ int main() {
         cmocka_unit_test(a_write_is_at_risk_until_a_native_flush_for_persistence),
         cmocka_unit_test(a_read_persists_nothing_here),
         cmocka_unit_test(a_second_native_flush_is_for_nothing),
+        cmocka_unit_test(the_payload_of_a_send_becomes_visible_by_its_completion),
+        cmocka_unit_test(a_write_with_immediate_becomes_visible_by_its_completion),
+        cmocka_unit_test(atomics_are_operations_if_they_change_the_word),
+        cmocka_unit_test(an_atomic_write_is_at_risk_like_others),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
