@@ -6,6 +6,8 @@
 
 #include "cm/device.hpp"
 #include "cm/limits.hpp"
+#include "config.hpp"
+#include "rc/native.hpp"
 #include "verbs/qp.hpp"
 
 namespace fabric::cm {
@@ -28,9 +30,12 @@ bool knows_peer(const Id& id) {
 unsigned access_of(const Id& id) {
     if (!knows_peer(id))
         return 0;
-    return id.terms.responder_resources == 0
-               ? IBV_ACCESS_REMOTE_WRITE
-               : IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+    if (id.terms.responder_resources == 0)
+        return IBV_ACCESS_REMOTE_WRITE;
+    // What the kernel's ib_cm gives, flushes only where the device has them.
+    const unsigned flushes =
+        config().native_flush ? rc::kAccessFlushGlobal | rc::kAccessFlushPersistent : 0;
+    return IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | flushes;
 }
 
 void fill_initial(const Id& id, ibv_qp_attr& attr, int& mask) {

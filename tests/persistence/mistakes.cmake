@@ -46,3 +46,17 @@ set(reconnect_loses_tail_right a1=visible-only ${not_with_ddio})
 
 set(flush_overtaken_wrong a1=visible-only a0=overtaken-flush e1=overtaken-flush e0=overtaken-flush w1=pass w0=pass)
 set(flush_overtaken_right a1=visible-only ${not_with_ddio})
+
+# With native flushes, where rdma-core knows them: a flush to persistence is durable with DDIO, too; one to visibility is not
+# durable where only the memory controller survives.
+foreach(name IN ITEMS no_flush visible_only flush_too_soon commit_too_soon commit_not_atomic torn_record reconnect_loses_tail
+    flush_overtaken)
+  set(${name}_right_native ${everywhere})
+endforeach()
+set(no_flush_wrong_native ${no_flush_wrong})
+set(visible_only_wrong_native a1=visible-only a0=visible-only e1=pass e0=pass w1=pass w0=pass)
+set(flush_too_soon_wrong_native a1=out-of-order a0=out-of-order e1=out-of-order e0=out-of-order w1=pass w0=pass)
+set(commit_too_soon_wrong_native ${flush_too_soon_wrong_native})
+set(commit_not_atomic_wrong_native a1=torn a0=torn e1=torn e0=torn w1=pass w0=pass)
+set(torn_record_wrong_native ${commit_not_atomic_wrong_native})
+set(flush_overtaken_wrong_native a1=overtaken-flush a0=overtaken-flush e1=overtaken-flush e0=overtaken-flush w1=pass w0=pass)

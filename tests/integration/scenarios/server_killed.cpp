@@ -58,26 +58,31 @@ public:
     // Whichever comes first: the completion, or the end and then the completion.
     ibv_wc next_completion() {
         rpma_cq* const cq = it::main_cq(attached_.conn());
-        std::array<pollfd, 2> fds = {pollfd{-1, POLLIN, 0}, pollfd{-1, POLLIN, 0}};
-        CHECK_OK(rpma_cq_get_fd(cq, &fds[0].fd));
-        CHECK_OK(rpma_conn_get_event_fd(attached_.conn(), &fds[1].fd));
-        ibv_wc wc{};
-        const int code = rpma_cq_get_wc(cq, 1, &wc, nullptr);
-        if (code == 0) {
-            return wc;
-        }
-        CHECK_CODE(code, RPMA_E_NO_COMPLETION);
         const it::Deadline deadline;
-        if (!ended_) {
-            CHECK(poll(fds.data(), fds.size(), deadline.remaining_ms()) > 0);
-            if (fds[0].revents == 0) {
-                end();
-            }
+        ibv_wc wc{};
+        int code = rpma_cq_get_wc(cq, 1, &wc, nullptr);
+        while (code == RPMA_E_NO_COMPLETION) {
+            await_either(cq, deadline);
+            code = rpma_cq_get_wc(cq, 1, &wc, nullptr);
         }
-        return it::next_completion(cq, deadline);
+        CHECK_OK(code);
+        return wc;
     }
 
 private:
+    void await_either(rpma_cq* cq, const it::Deadline& deadline) {
+        std::array<pollfd, 2> fds = {pollfd{-1, POLLIN, 0}, pollfd{-1, POLLIN, 0}};
+        CHECK_OK(rpma_cq_get_fd(cq, &fds[0].fd));
+        CHECK_OK(rpma_conn_get_event_fd(attached_.conn(), &fds[1].fd));
+        const nfds_t watched = ended_ ? 1 : 2;
+        CHECK(poll(fds.data(), watched, deadline.remaining_ms()) > 0);
+        if (fds[0].revents != 0) {
+            CHECK_OK(rpma_cq_wait(cq));
+        } else {
+            end();
+        }
+    }
+
     const it::Attached& attached_;
     bool ended_ = false;
 };
