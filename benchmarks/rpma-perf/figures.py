@@ -5,7 +5,7 @@
 usage: figures.py RPMA_PERF DIRECTORY [--quick]
 
 Writes to DIRECTORY: NAME.json and NAME.html of each measurement, and figures.md with the tables. --quick runs everything
-for moments only, to see that it works; such figures mean nothing. Needs a machine that does nothing else, some 25 minutes.
+for moments only, to see that it works; such figures mean nothing. Needs a machine that does nothing else, some 15 minutes.
 """
 import json
 import statistics
@@ -20,7 +20,7 @@ MEASUREMENTS = {
     "connections": ["--op", "flush", "--api", "rpma,verbs", "--size", "4K", "--queue-depth", "4", "--connections", "1-16"],
     "batches": ["--op", "write,flush", "--api", "rpma,verbs", "--size", "4K,64K", "--queue-depth", "64", "--batch", "1,16"],
 }
-THOROUGH = ["--repeat", "5", "--duration", "1", "--warm-up", "0.2"]
+THOROUGH = ["--repeat", "5", "--duration", "0.5", "--warm-up", "0.1"]
 QUICK = ["--repeat", "1", "--duration", "0.02", "--warm-up", "0.01"]
 
 
