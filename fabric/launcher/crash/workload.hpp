@@ -28,6 +28,7 @@ private:
     bool keep_;
 };
 
+// NOLINTNEXTLINE(bugprone-exception-escape): moving json throws nothing, which tidy cannot see
 struct Outcome {
     nlohmann::json report;      // of the power failure
     std::uint64_t content = 0;  // a number that stands for the files that are left and the output
