@@ -87,7 +87,7 @@ static void measure(const struct loop* loop, long iterations) {
 }
 
 int main(int argc, char** argv) {
-    const long iterations = argc == 2 ? atol(argv[1]) : 0;
+    const long iterations = argc == 2 ? strtol(argv[1], NULL, 10) : 0;
     if (iterations < 1) {
         fprintf(stderr, "usage: rpma-cost ITERATIONS\n");
         return 2;

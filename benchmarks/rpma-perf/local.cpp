@@ -3,8 +3,10 @@
 
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 
 #include "child.hpp"
 #include "error.hpp"
@@ -67,8 +69,13 @@ std::vector<std::string> server_command(const ServerOptions& server) {
 
 // From "listening on ADDRESS port N, ..."
 int port_in(const std::string& line) {
-    const std::size_t at = line.find(" port ");
-    return at == std::string::npos ? 0 : std::atoi(line.c_str() + at + 6);
+    constexpr std::string_view kBefore = " port ";
+    const std::size_t at = line.find(kBefore);
+    int port = 0;
+    if (at != std::string::npos) {
+        std::from_chars(line.data() + at + kBefore.size(), line.data() + line.size(), port);
+    }
+    return port;
 }
 
 }  // namespace
