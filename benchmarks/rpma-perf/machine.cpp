@@ -34,13 +34,22 @@ struct BuildIdSearch {
     std::string id;
 };
 
+std::size_t padded(std::size_t bytes) {
+    return (bytes + 3) / 4 * 4;
+}
+
+const char* loaded_at(std::uintptr_t address) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the loader gives addresses as numbers
+    return reinterpret_cast<const char*>(address);
+}
+
 std::string id_in_notes(const char* at, std::size_t size) {
     const char* const end = at + size;
     while (at + sizeof(ElfW(Nhdr)) <= end) {
         ElfW(Nhdr) note{};
         std::memcpy(&note, at, sizeof(note));
         const char* const name = at + sizeof(note);
-        const char* const content = name + (note.n_namesz + 3) / 4 * 4;
+        const char* const content = name + padded(note.n_namesz);
         if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4) {
             std::string id;
             for (std::size_t i = 0; i < note.n_descsz; i++) {
@@ -48,7 +57,7 @@ std::string id_in_notes(const char* at, std::size_t size) {
             }
             return id;
         }
-        at = content + (note.n_descsz + 3) / 4 * 4;
+        at = content + padded(note.n_descsz);
     }
     return {};
 }
@@ -66,8 +75,7 @@ int search_object(dl_phdr_info* object, std::size_t, void* data) {
     for (int i = 0; here && i < object->dlpi_phnum && search.id.empty(); i++) {
         const auto& part = object->dlpi_phdr[i];
         if (part.p_type == PT_NOTE) {
-            search.id = id_in_notes(reinterpret_cast<const char*>(object->dlpi_addr + part.p_vaddr),
-                                    part.p_memsz);
+            search.id = id_in_notes(loaded_at(object->dlpi_addr + part.p_vaddr), part.p_memsz);
         }
     }
     return here ? 1 : 0;

@@ -29,6 +29,7 @@ std::string name_for(const std::vector<perf::Named>& earlier, const std::string&
 
 int draw(const std::vector<std::string>& inputs, const std::string& output) {
     std::vector<perf::Named> all;
+    all.reserve(inputs.size());
     for (const std::string& path : inputs) {
         all.push_back({name_for(all, path), perf::read_results(path)});
     }

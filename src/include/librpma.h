@@ -1247,7 +1247,8 @@ int rpma_atomic_write(struct rpma_conn* conn, struct rpma_mr_remote* dst, size_t
  * connection is visible to the other side's CPU, or durable. Where the device can, it is a native
  * flush; else it is a read of up to 8 bytes inside the region, which pushes out all earlier
  * writes of the connection. A native flush needs a device on the other side that knows it, too; one
- * that does not ends the connection, and the flush completes with IBV_WC_REM_INV_REQ_ERR. RPMA_FLUSH_TYPE_PERSISTENT needs the other side's declaration
+ * that does not ends the connection, and the flush completes with IBV_WC_REM_INV_REQ_ERR.
+ * RPMA_FLUSH_TYPE_PERSISTENT needs the other side's declaration
  * (rpma_conn_apply_remote_peer_cfg()). A plain write posted behind a flush may overtake it: wait
  * for the completion of the flush, or use rpma_atomic_write().
  *
