@@ -21,6 +21,9 @@ vm_case(pmem dax_file_is_refused refused_registration ARGS dax /run/dax/region)
 vm_case(pmem memory_is_refused refused_registration ARGS memory)
 vm_case(pmem persistent_flush_is_refused refused_flush)
 
+vm_command(pmem rpma_perf_on_device_dax ${CMAKE_CURRENT_SOURCE_DIR}/guest/device-dax perf)
+vm_command(pmem persistence_model_on_device_dax ${CMAKE_CURRENT_SOURCE_DIR}/guest/device-dax model)
+
 # --- the example programs as they were built, on rxe
 vm_command(rxe replicate ${CMAKE_CURRENT_SOURCE_DIR}/guest/replicate)
 
