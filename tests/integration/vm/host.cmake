@@ -56,7 +56,7 @@ function(vm_results_of suite pattern)
 endfunction()
 
 vm_step(root 1500 root MAKES vm_root)
-vm_step(build 900 build NEEDS vm_root MAKES vm_build)
+vm_step(build 1800 build NEEDS vm_root MAKES vm_build)
 vm_step(unit 600 unit NEEDS vm_build)
 vm_step(self_test 120 suite self NEEDS vm_build)
 vm_suite(pmem 300)
