@@ -11,8 +11,9 @@ server_if=rpmas$$
 client_if=rpmac$$
 
 clean_up() {
-    ip netns del "$server_ns" 2>/dev/null || true
-    ip netns del "$client_ns" 2>/dev/null || true
+    for ns in "$server_ns" "$client_ns"; do
+        [ ! -e "/run/netns/$ns" ] || ip netns del "$ns"
+    done
 }
 trap clean_up EXIT
 trap 'exit 1' INT TERM HUP

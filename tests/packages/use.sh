@@ -109,7 +109,9 @@ files=$(dpkg -L librpma0 librpma-dev rpma-fabric rpma-perf | sort -u)
 quietly apt-get -q -y purge librpma0 librpma-dev rpma-fabric rpma-perf
 while read -r file; do
     # directories may be shared with other packages
-    { [[ -f $file || -L $file ]] && fail "left behind: $file"; } || true
+    if [[ -f $file || -L $file ]]; then
+        fail "left behind: $file"
+    fi
 done <<<"$files"
 find / -xdev \( -path /proc -o -path /dev -o -path /packages -o -path /tmp -o -path /var/log -o -path /var/lib/apt -o -path /var/cache \) -prune \
     -o \( -name '*librpma*' -o -name '*rpma-fabric*' -o -name '*rpma-perf*' -o -name 'rpma_*' \) -print >/tmp/left
