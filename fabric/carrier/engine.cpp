@@ -45,7 +45,7 @@ constexpr unsigned kVainAssists = 8;
 constexpr std::chrono::nanoseconds kSlice{100'000};
 constexpr std::chrono::nanoseconds kTimerSlack{1'000};
 
-struct Timer {
+struct Due {
     Engine::TimerId id;
     Call call;
 };
@@ -69,8 +69,8 @@ struct State {
     Descriptor clock;
     std::vector<Slot> slots;  // by descriptor number
     std::vector<Call> posted;
-    std::multimap<Clock::time_point, Timer> timers;
-    std::unordered_map<Engine::TimerId, std::multimap<Clock::time_point, Timer>::iterator> by_id;
+    std::multimap<Clock::time_point, Due> timers;
+    std::unordered_map<Engine::TimerId, std::multimap<Clock::time_point, Due>::iterator> by_id;
     Engine::TimerId last_id = 0;
     State* parents = nullptr;  // in a forked child: has locks held and a thread that is not here
 };
@@ -136,8 +136,7 @@ void run_timers(State& self) {
     std::uint64_t count = 0;
     static_cast<void>(!read(self.clock.get(), &count, sizeof count));
     const auto now = Clock::now();
-    Call call;
-    while (take_due_timer(self, now, call))
+    for (Call call; take_due_timer(self, now, call); call = nullptr)
         call();
 }
 
@@ -310,6 +309,7 @@ void engine_forget() {
     GlobalLock::unlock_all();
     auto* const own = new State;
     own->parents = current().load(std::memory_order_acquire);
+    own->last_id = own->parents->last_id;  // a timer of the parent's is none of the child's
     current().store(own, std::memory_order_release);
 }
 
@@ -366,7 +366,7 @@ Engine::TimerId Engine::after(std::chrono::nanoseconds delay, Call call) {
     if (ensure_started(self) != 0)
         return 0;
     const TimerId id = ++self.last_id;
-    const auto place = self.timers.emplace(Clock::now() + delay, Timer{id, std::move(call)});
+    const auto place = self.timers.emplace(Clock::now() + delay, Due{id, std::move(call)});
     self.by_id.emplace(id, place);
     if (place == self.timers.begin())
         arm_clock(self);
@@ -383,6 +383,16 @@ void Engine::cancel(TimerId id) {
     last.swap(found->second->second.call);
     self.timers.erase(found->second);
     self.by_id.erase(found);
+}
+
+void Timer::set(std::chrono::nanoseconds delay, std::function<void()> call) {
+    cancel();
+    id_ = Engine::instance().after(delay, std::move(call));
+}
+
+void Timer::cancel() {
+    if (const auto id = std::exchange(id_, 0); id != 0)
+        Engine::instance().cancel(id);
 }
 
 void Engine::post(Call call) {

@@ -56,4 +56,20 @@ private:
     Engine() = default;
 };
 
+// One call to come, given up with its owner: what it holds does not outlive that until it would be
+// due. Not thread-safe; a call that has begun still ends.
+class Timer {
+public:
+    Timer() = default;
+    ~Timer() { cancel(); }
+    Timer(const Timer&) = delete;
+    Timer& operator=(const Timer&) = delete;
+
+    void set(std::chrono::nanoseconds delay, std::function<void()> call);  // instead of the last
+    void cancel();
+
+private:
+    Engine::TimerId id_ = 0;
+};
+
 }  // namespace fabric::carrier

@@ -81,7 +81,7 @@ private:
             "may help)",
             std::strerror(error));
         Engine::instance().change(fd_, 0);
-        Engine::instance().after(kAcceptPause, [weak = weak_from_this()] {
+        pause_timer_.set(kAcceptPause, [weak = weak_from_this()] {
             if (const auto self = weak.lock()) {
                 const std::lock_guard guard(self->mutex_);
                 if (!self->stopped_)
@@ -94,6 +94,7 @@ private:
     Descriptor socket_;
     const int fd_;
     bool stopped_ = false;
+    Timer pause_timer_;
     const OnLink on_link_;
 };
 

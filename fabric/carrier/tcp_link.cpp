@@ -246,13 +246,13 @@ void TcpLink::deliver(const Mad& mad) {
 // The queue pair is gone, the peer's is not: as on a real network its requests find nobody, so they
 // must not wait for ever.
 void TcpLink::watch_discards() {
-    if (std::exchange(discard_timer_, true))
+    if (std::exchange(discarding_, true))
         return;
-    Engine::instance().after(kDetachedGrace, [weak = weak_from_this()] {
+    discard_timer_.set(kDetachedGrace, [weak = weak_from_this()] {
         if (const auto self = weak.lock()) {
             const bool still = [&] {
                 const std::lock_guard receiving(self->receive_mutex_);
-                self->discard_timer_ = false;
+                self->discarding_ = false;
                 return self->packets_ == nullptr && self->state_ == State::Open;
             }();
             if (still)
@@ -337,7 +337,7 @@ void TcpLink::send_failed(int error) {
 // The peer sees the end of what was sent and closes; its answers to what came before still arrive.
 void TcpLink::finish_cut() {
     ::shutdown(fd_, SHUT_WR);
-    Engine::instance().after(kLinger, [weak = weak_from_this()] {
+    linger_timer_.set(kLinger, [weak = weak_from_this()] {
         if (const auto self = weak.lock())
             self->fail(kCutError);
     });
@@ -403,7 +403,7 @@ void TcpLink::finish_sending() {
         Engine::instance().watch(fd_, EPOLLIN, shared_from_this());
     set_interest(true, blocked_);
     // The engine keeps the link while it watches the socket; one that has ended earlier is let go.
-    Engine::instance().after(kLinger, [weak = weak_from_this()] {
+    linger_timer_.set(kLinger, [weak = weak_from_this()] {
         const auto self = weak.lock();
         if (self == nullptr)
             return;
@@ -428,6 +428,8 @@ void TcpLink::drain() {
 // the socket.
 void TcpLink::shut(bool orderly) {
     state_ = State::Closed;
+    discard_timer_.cancel();
+    linger_timer_.cancel();
     if (!socket_.inherited()) {
         Engine::instance().unwatch(fd_);
         if (!orderly) {

@@ -81,13 +81,15 @@ private:
     std::shared_ptr<PacketHandler> packets_;  // changed under both locks, read under either
     bool stalled_ = false;                    // nobody takes the next packet, so nothing is read
     bool parked_ = false;  // and the peer is gone, so the engine does not watch the socket
-    bool discard_timer_ = false;
+    bool discarding_ = false;
+    Timer discard_timer_;
 
     std::mutex send_mutex_;
     Sender sender_;
     bool blocked_ = false;  // the socket is full; the engine goes on
     std::atomic<unsigned> kicks_{0};
     std::atomic<int> send_error_{0};
+    Timer linger_timer_;
 
     std::mutex interest_mutex_;
     bool input_ = true;

@@ -104,13 +104,13 @@ void Id::arm(std::chrono::milliseconds delay, void (*expired)(Id&)) {
             expired(*id);
         });
     };
-    timer_ = carrier::Engine::instance().after(delay, call);
+    timer_.set(delay, call);
 }
 
 void Id::disarm() {
     ++timer_epoch_;
-    if (std::exchange(armed_, false))
-        carrier::Engine::instance().cancel(timer_);
+    armed_ = false;
+    timer_.cancel();
 }
 
 void Id::send(const wire::CmBody& body) {

@@ -147,7 +147,7 @@ struct Id final : rdma_cm_id, std::enable_shared_from_this<Id> {
 
 private:
     const std::uint32_t generation_;
-    carrier::Engine::TimerId timer_ = 0;
+    carrier::Timer timer_;
     std::uint64_t timer_epoch_ = 0;  // armed while it equals the epoch the timer was given
     bool armed_ = false;
 };

@@ -48,6 +48,16 @@ private:
 // The called side, until the link has said for whom it is.
 class Greeter final : public carrier::ControlHandler {
 public:
+    // Made apart from the constructor, since the call must not keep the greeter alive.
+    static void greet(const std::shared_ptr<carrier::Link>& link) {
+        const auto greeter = std::make_shared<Greeter>(link);
+        greeter->timer_.set(kIntroductionTime, [weak = std::weak_ptr(greeter)] {
+            if (const auto self = weak.lock())
+                self->time_is_up();
+        });
+        link->set_control(greeter);
+    }
+
     explicit Greeter(const std::shared_ptr<carrier::Link>& link) : link_(link) {}
 
     void connected() override {}
@@ -73,10 +83,12 @@ public:
 private:
     std::shared_ptr<carrier::Link> take() {
         const std::lock_guard guard(mutex_);
+        timer_.cancel();
         return std::exchange(link_, nullptr);
     }
 
     std::mutex mutex_;
+    carrier::Timer timer_;
     std::shared_ptr<carrier::Link> link_;
 };
 
@@ -120,12 +132,7 @@ int call(const std::shared_ptr<RcQueuePair>& qp, const Introduction& own, std::u
 }
 
 void welcome(const std::shared_ptr<carrier::Link>& link) {
-    auto greeter = std::make_shared<Greeter>(link);
-    link->set_control(greeter);
-    carrier::Engine::instance().after(kIntroductionTime, [weak = std::weak_ptr(greeter)] {
-        if (const auto self = weak.lock())
-            self->time_is_up();
-    });
+    Greeter::greet(link);
 }
 
 std::shared_ptr<carrier::PacketHandler> loop_receiver(const std::shared_ptr<RcQueuePair>& qp) {

@@ -170,7 +170,7 @@ void RcQueuePair::expect_link() {
     if (!qp_numbers::is_reachable(number_) || endpoint_.send_queue_idle() ||
         std::exchange(expecting_link_, true))
         return;
-    carrier::Engine::instance().after(kLinkTime, [weak = weak_from_this()] {
+    expecting_timer_.set(kLinkTime, [weak = weak_from_this()] {
         const auto qp = std::static_pointer_cast<RcQueuePair>(weak.lock());
         if (qp == nullptr)
             return;
@@ -191,7 +191,7 @@ void RcQueuePair::lose_peer_later() {
     const auto all = once * (attr_.retry_cnt + 1);
     const auto pause =
         attr_.timeout == 0 ? kLinkTime : std::min<std::chrono::nanoseconds>(all, kLinkTime);
-    carrier::Engine::instance().after(pause, [weak = weak_from_this(), loss = ++losses_] {
+    loss_timer_.set(pause, [weak = weak_from_this(), loss = ++losses_] {
         const auto qp = std::static_pointer_cast<RcQueuePair>(weak.lock());
         if (qp == nullptr)
             return;

@@ -356,7 +356,7 @@ void RcQueuePair::watch_deadline() {
     if (!due || *due >= timer_due_)
         return;
     timer_due_ = *due;
-    carrier::Engine::instance().after(*due - Clock::now(), [weak = weak_from_this()] {
+    deadline_timer_.set(*due - Clock::now(), [weak = weak_from_this()] {
         if (const auto qp = std::static_pointer_cast<RcQueuePair>(weak.lock()))
             qp->on_deadline();
     });

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 
+#include "carrier/engine.hpp"
 #include "faults/traffic.hpp"
 #include "rc/endpoint.hpp"
 #include "verbs/birth.hpp"
@@ -119,6 +120,7 @@ private:
     bool overrun_ = false;                   // a completion found its CQ full
     bool retired_ = false;
     rc::TimePoint timer_due_ = rc::TimePoint::max();
+    carrier::Timer deadline_timer_;
     std::shared_ptr<carrier::Link> link_;
     const std::unique_ptr<faults::Traffic> traffic_;  // nullptr: no faults were asked for
 
@@ -128,7 +130,9 @@ private:
     std::shared_ptr<carrier::Link> loop_;     // incoming end of a link to itself
     std::optional<Offer> offer_;              // of a peer that was faster than we
     bool expecting_link_ = false;
+    carrier::Timer expecting_timer_;
     std::uint32_t losses_ = 0;  // of a link, and what makes up for them
+    carrier::Timer loss_timer_;
 
     std::uint32_t events_taken_ = 0;  // under the lock of the context's events
 };

@@ -11,6 +11,8 @@ namespace {
 constexpr int kWarmUp = 50;
 // What the allocator, the tables and the rings may still grow by, over all rounds.
 constexpr std::size_t kHeapGrowth = 64 << 10;
+// The same while connections come and go: those that have ended must not pile up for a while.
+constexpr std::size_t kHeapGrowthMeanwhile = 512 << 10;
 
 int rounds_of(const it::Role& role) {
     return role.arguments.empty() ? 150 : std::atoi(role.arguments[0].c_str());
@@ -46,6 +48,10 @@ void repeat(int rounds, const Round& round) {
     const Use before;
     for (int count = kWarmUp; count < rounds; ++count) {
         round();
+    }
+    if (const std::size_t heap = it::heap_bytes(); heap > before.heap + kHeapGrowthMeanwhile) {
+        FAIL("%zu bytes just after the last of %d connections, were %zu", heap, rounds,
+             before.heap);
     }
     expect_no_more_than(before);
 }

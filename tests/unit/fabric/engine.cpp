@@ -23,6 +23,7 @@
 #include "waiting.hpp"
 
 using fabric::carrier::Engine;
+using fabric::carrier::Timer;
 using fabric::carrier::Watcher;
 using namespace std::chrono_literals;
 
@@ -142,6 +143,28 @@ void what_a_cancelled_timer_holds_is_given_up(void**) {
     assert_int_equal(held.use_count(), 1);
 }
 
+void a_timer_goes_with_its_owner(void**) {
+    const auto held = std::make_shared<int>(1);
+    {
+        Timer timer;
+        timer.set(1h, [held] {});
+        assert_int_equal(held.use_count(), 2);
+    }
+    assert_int_equal(held.use_count(), 1);
+}
+
+void a_timer_set_again_forgets_what_it_was_to_do(void**) {
+    std::atomic<int> fired{0};
+    Timer timer;
+    timer.set(20ms, [&] { fired += 100; });
+    timer.set(40ms, [&] { fired += 1; });
+    assert_true(eventually([&] { return fired.load() != 0; }));
+    assert_int_equal(fired.load(), 1);
+    timer.cancel();
+    timer.set(1ms, [&] { fired += 1; });
+    assert_true(eventually([&] { return fired.load() == 2; }));
+}
+
 void watches_descriptors(void**) {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
@@ -243,6 +266,8 @@ int main() {
         cmocka_unit_test(timers_fire_in_order_of_time),
         cmocka_unit_test(a_cancelled_timer_does_not_fire),
         cmocka_unit_test(what_a_cancelled_timer_holds_is_given_up),
+        cmocka_unit_test(a_timer_goes_with_its_owner),
+        cmocka_unit_test(a_timer_set_again_forgets_what_it_was_to_do),
         cmocka_unit_test(watches_descriptors),
         cmocka_unit_test(sleeps_when_there_is_nothing_to_do),
         cmocka_unit_test(another_thread_can_do_its_work),

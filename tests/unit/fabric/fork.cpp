@@ -14,6 +14,7 @@
 #include <string>
 #include <thread>
 
+#include "carrier/engine.hpp"
 #include "cmocka.hpp"
 #include "links.hpp"
 #include "queue_pairs.hpp"
@@ -129,6 +130,24 @@ void a_port_is_free_although_a_child_lives(void**) {
     listener.reset();
     assert_int_equal(fabric::carrier::listen(address, 1, nothing, &listener), 0);
     close(go[1]);
+    assert_int_equal(wait_for(child), 0);
+}
+
+// A child gives up what it inherited, timers too. Its own must not be taken for them.
+void a_childs_timers_are_its_own(void**) {
+    using fabric::carrier::Engine;
+    using namespace std::chrono_literals;
+    const Engine::TimerId inherited = Engine::instance().after(1h, [] {});
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(30);
+        std::atomic<Engine::TimerId> fired{0};
+        for (Engine::TimerId i = 0; i < inherited; ++i)
+            Engine::instance().after(500ms, [&] { ++fired; });
+        Engine::instance().cancel(inherited);
+        _exit(eventually([&] { return fired == inherited; }) ? 0 : 1);
+    }
+    Engine::instance().cancel(inherited);
     assert_int_equal(wait_for(child), 0);
 }
 
@@ -250,8 +269,11 @@ int main() {
         cmocka_unit_test(the_child_can_use_the_fabric_anew),
         cmocka_unit_test(a_close_is_seen_although_a_child_lives),
         cmocka_unit_test(a_port_is_free_although_a_child_lives),
+        cmocka_unit_test(a_childs_timers_are_its_own),
         cmocka_unit_test(a_child_may_destroy_what_it_inherited),
-#ifndef __SANITIZE_THREAD__  // its runtime ends a child of several threads that starts a thread
+    // TSan's runtime ends a child of several threads that starts a thread; in such a child ASan's
+    // (before gcc 14) waits for locks of its allocator that nobody holds any more.
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
         cmocka_unit_test(a_child_of_busy_threads_destroys_and_begins_anew),
 #endif
         cmocka_unit_test(a_child_leaves_the_parents_events),
