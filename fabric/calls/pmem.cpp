@@ -24,19 +24,44 @@ void copied(const void* address, std::size_t length, unsigned flags) {
     }
 }
 
+// Makes the call, and tells what it did. The library's functions call each other by name, and so
+// those here: only what the program called is told, and only once.
+template <typename Next, typename Tell>
+auto accounted(Next next, Tell tell) {
+    if (!persistence::on() || persistence::Inside::is()) {
+        return next();
+    }
+    struct Told {
+        ~Told() { tell(); }
+        Tell& tell;
+    };
+    const Told told{tell};
+    const persistence::Inside inside;
+    return next();
+}
+
+// The same where the result is an error or 0.
+template <typename Next, typename Tell>
+int accounted_if_done(Next next, Tell tell) {
+    int result = -1;
+    return accounted([&] { return result = next(); },
+                     [&] {
+                         if (result == 0) {
+                             tell();
+                         }
+                     });
+}
+
+// A function that persists drains, too.
+void persisted(const void* address, std::size_t length) {
+    persistence::persisted(address, length);
+    persistence::drained();
+}
+
 template <typename... Arguments>
 void* copy(void* (*next)(void*, Arguments...), unsigned flags, void* to, std::size_t length,
            Arguments... arguments) {
-    if (!persistence::on()) {
-        return next(to, arguments...);
-    }
-    void* result = nullptr;
-    {
-        const persistence::Inside inside;
-        result = next(to, arguments...);
-    }
-    copied(to, length, flags);
-    return result;
+    return accounted([&] { return next(to, arguments...); }, [&] { copied(to, length, flags); });
 }
 
 using Copy = void*(void*, const void*, std::size_t);
@@ -48,64 +73,39 @@ using SetFlags = void*(void*, int, std::size_t, unsigned);
 
 FABRIC_CALL void pmem_persist(const void* address, std::size_t length) {
     static auto* const next = following<void(const void*, std::size_t)>("pmem_persist");
-    next(address, length);
-    if (persistence::on()) {
-        persistence::persisted(address, length);
-    }
+    accounted([&] { next(address, length); }, [&] { persisted(address, length); });
 }
 
 FABRIC_CALL int pmem_msync(const void* address, std::size_t length) {
     static auto* const next = following<int(const void*, std::size_t)>("pmem_msync");
-    const persistence::Inside inside;
-    const int result = next(address, length);
-    if (result == 0 && persistence::on()) {
-        persistence::persisted(address, length);
-    }
-    return result;
+    return accounted_if_done([&] { return next(address, length); },
+                             [&] { persistence::persisted(address, length); });
 }
 
 FABRIC_CALL int pmem_deep_persist(const void* address, std::size_t length) {
     static auto* const next = following<int(const void*, std::size_t)>("pmem_deep_persist");
-    const persistence::Inside inside;
-    const int result = next(address, length);
-    if (result == 0 && persistence::on()) {
-        persistence::persisted(address, length);
-    }
-    return result;
+    return accounted_if_done([&] { return next(address, length); },
+                             [&] { persisted(address, length); });
 }
 
 FABRIC_CALL void pmem_flush(const void* address, std::size_t length) {
     static auto* const next = following<void(const void*, std::size_t)>("pmem_flush");
-    next(address, length);
-    if (persistence::on()) {
-        persistence::flushed(address, length);
-    }
+    accounted([&] { next(address, length); }, [&] { persistence::flushed(address, length); });
 }
 
 FABRIC_CALL void pmem_deep_flush(const void* address, std::size_t length) {
     static auto* const next = following<void(const void*, std::size_t)>("pmem_deep_flush");
-    next(address, length);
-    if (persistence::on()) {
-        persistence::flushed(address, length);
-    }
+    accounted([&] { next(address, length); }, [&] { persistence::flushed(address, length); });
 }
 
 FABRIC_CALL void pmem_drain() {
     static auto* const next = following<void()>("pmem_drain");
-    next();
-    if (persistence::on()) {
-        persistence::drained();
-    }
+    accounted([] { next(); }, [] { persistence::drained(); });
 }
 
 FABRIC_CALL int pmem_deep_drain(const void* address, std::size_t length) {
     static auto* const next = following<int(const void*, std::size_t)>("pmem_deep_drain");
-    const persistence::Inside inside;
-    const int result = next(address, length);
-    if (result == 0 && persistence::on()) {
-        persistence::drained();
-    }
-    return result;
+    return accounted_if_done([&] { return next(address, length); }, [] { persistence::drained(); });
 }
 
 FABRIC_CALL void* pmem_memmove(void* to, const void* from, std::size_t length, unsigned flags) {

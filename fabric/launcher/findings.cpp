@@ -31,9 +31,35 @@ std::string section(const json& report, const char* list, const char* title) {
     return fmt::format("{}:\n{}", title, findings.empty() ? "  nothing\n" : findings);
 }
 
+std::string useless_call(const json& call) {
+    std::string line = fmt::format("  after event {}, {:.6f} s", call["event"].get<std::uint64_t>(),
+                                   call["time"].get<double>());
+    if (const auto connection = call["connection"].get<unsigned>(); connection != 0) {
+        line += fmt::format(", connection {}", connection);
+    }
+    if (call.contains("region")) {
+        const auto offset = call["offset"].get<std::uint64_t>();
+        const auto length = call["length"].get<std::uint64_t>();
+        line += fmt::format(": {}, bytes {} to {}", call["region"].get<std::string>(), offset,
+                            offset + length - 1);
+    }
+    return line + "\n";
+}
+
 std::string useless(const json& report, const char* name, const char* text) {
     const auto count = report[name]["count"].get<std::uint64_t>();
-    return count == 0 ? std::string{} : fmt::format("{}: {} times\n", text, count);
+    if (count == 0) {
+        return {};
+    }
+    std::string lines = fmt::format("{}: {} times\n", text, count);
+    const json& first = report[name]["first"];
+    for (const json& call : first) {
+        lines += useless_call(call);
+    }
+    if (count > first.size()) {
+        lines += fmt::format("  ... and {} more\n", count - first.size());
+    }
+    return lines;
 }
 
 }  // namespace
@@ -65,8 +91,9 @@ std::string text_of(const json& report) {
         text +=
             "declared durable although the platform cannot: direct write to persistent memory\n";
     }
-    text += useless(report, "useless_flushes", "flushed for nothing");
-    text += useless(report, "useless_persists", "persisted for nothing");
+    text += useless(report, "useless_flushes", "flushed for nothing, nothing was left to flush");
+    text +=
+        useless(report, "useless_persists", "persisted for nothing, all in the range was durable");
     const auto left_out = report["left_out"].get<std::string>();
     return left_out.empty() ? text : text + fmt::format("no account: {}\n", left_out);
 }

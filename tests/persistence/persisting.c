@@ -29,6 +29,10 @@ static void by_pmem_persist(void) {
     store();
     pmem_persist(place, LENGTH);
 }
+static void by_pmem_persist_twice(void) {
+    by_pmem_persist();
+    pmem_persist(place, LENGTH);
+}
 static void by_pmem_flush_and_drain(void) {
     store();
     pmem_flush(place, LENGTH);
@@ -142,6 +146,7 @@ static const struct method {
     void (*run)(void);
 } methods[] = {
     METHOD(by_pmem_persist),
+    METHOD(by_pmem_persist_twice),
     METHOD(by_pmem_flush_and_drain),
     METHOD(by_pmem_msync),
     METHOD(by_pmem_deep_persist),

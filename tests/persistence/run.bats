@@ -95,6 +95,38 @@ END
     [[ $status == 123 && $output == *"visible-only"* && $output == *"declared durable although the platform cannot"* ]]
 }
 
+@test "a declaration alone is warned of as that" {
+    start direct_write_declared_wrong --platform adr --report report.json
+    client direct_write_declared_right # asks the server's CPU
+    await grep -q "direct write to persistent memory was declared, which this platform does not have" server.err
+    run grep "bytes written" server.err
+    [[ $status == 1 ]]
+    run "$RPMA_FABRIC" report report.json
+    [[ $status == 123 && $output == *"not durable:"*"nothing"*"declared durable although the platform cannot"* ]]
+}
+
+@test "what was flushed for nothing is told, with connection and time" {
+    start no_flush_right --platform wsp --report report.json # where it arrives, it is durable
+    client no_flush_right
+    await has_finding '"connection"'
+    run "$RPMA_FABRIC" report report.json
+    [[ $status == 0 && $output == *"flushed for nothing"*": 2 times"*"after event 1, "*" s, connection "*"after event 2, "* ]]
+}
+
+@test "what was persisted for nothing is told, with its range" {
+    "$RPMA_FABRIC" run --platform adr --report report.json -- "$PROGRAMS/persisting" by_pmem_persist file
+    run "$RPMA_FABRIC" report report.json
+    [[ $output != *"for nothing"* ]]
+    for report in report report.json; do
+        rm file
+        "$RPMA_FABRIC" run --platform adr --report "$report" -- "$PROGRAMS/persisting" by_pmem_persist_twice file
+    done
+    "$RPMA_FABRIC" report report.json >printed
+    for report in report printed; do
+        grep -A1 "persisted for nothing.*: 1 times" "$report" | grep -q "after event 1, .* s: .*/file, bytes [0-9]* to [0-9]*$"
+    done
+}
+
 @test "a report to a pipe goes through it, which stays what it is" {
     mkfifo pipe
     cat pipe >report.json &
@@ -156,7 +188,7 @@ END
         stores=$(grep -c not-persisted-store report.json || true)
         echo "$method: $stores"
         case $method in
-            by_*) [[ $stores == 0 ]] ;;
+            by_*) [[ $stores == 0 ]] && grep -q "useless_persists.*\"count\": $([[ $method == *twice ]] && echo 1 || echo 0)," report.json ;;
             not_by_*) [[ $stores -gt 0 ]] ;;
         esac
     done < <("$PROGRAMS/persisting" list)

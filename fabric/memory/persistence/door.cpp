@@ -40,18 +40,19 @@ void complain() {
     }
 }
 
-void note(Notes::Useless& useless, std::uint64_t bytes, std::uint32_t connection) {
+void note(Notes::Useless& useless, const Range& range, std::uint32_t connection) {
+    const Tracker& tracker = Tracker::instance();
+    if (useless.count < Notes::Useless::kShown) {
+        useless.first[useless.count] = {tracker.events(), tracker.nanoseconds(), connection, range};
+    }
     ++useless.count;
-    useless.bytes += bytes;
-    useless.connection = connection;
-    useless.time = Tracker::instance().nanoseconds();
 }
 
 void persist(Tracker& tracker, const Range& range, std::uint64_t last, bool whole_pages) {
     if (tracker.model().persist_matters(range)) {
         tracker.step("the CPU persists", 0, &range);
     } else if (!whole_pages) {
-        note(tracker.notes().persists, range.length(), 0);
+        note(tracker.notes().persists, range, 0);
     }
     tracker.model().persist(range, last);
 }
@@ -118,7 +119,7 @@ void read_executed(std::uint32_t connection, std::uint32_t length) {
     if (tracker.model().read_matters(connection)) {
         tracker.step("read", connection);
     } else if (length <= kProbe) {
-        note(tracker.notes().flushes, length, connection);
+        note(tracker.notes().flushes, {}, connection);
     }
     tracker.model().read(connection);
     tracker.flush_done();
@@ -131,7 +132,8 @@ void flush_executed(std::uint32_t connection, const Segment& range, std::uint8_t
         return;
     }
     bool matters = false;
-    for (const Range& there : ranges_of(tracker, range.address, range.length)) {
+    const std::vector<Range> ranges = ranges_of(tracker, range.address, range.length);
+    for (const Range& there : ranges) {
         if (tracker.model().flush_matters(connection, there)) {
             tracker.step("flush", connection, &there);
             matters = true;
@@ -139,7 +141,7 @@ void flush_executed(std::uint32_t connection, const Segment& range, std::uint8_t
         tracker.model().flush(connection, there, (type & kPersistent) != 0);
     }
     if (!matters) {
-        note(tracker.notes().flushes, range.length, connection);
+        note(tracker.notes().flushes, ranges.empty() ? Range{} : ranges.front(), connection);
     }
     tracker.flush_done();
 }

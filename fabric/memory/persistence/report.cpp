@@ -99,10 +99,47 @@ void each_store(const Model& model, Findings& findings) {
     findings.finish();
 }
 
-void print_useless(const Notes::Useless& useless, const char* name, Writer& out) {
-    out.print("  \"%s\": {\"count\": %" PRIu64 ", \"bytes\": %" PRIu64
-              ", \"last_connection\": %u, \"last_time\": %.6f},\n",
-              name, useless.count, useless.bytes, useless.connection, seconds(useless.time));
+void json_useless(const Model& model, const Notes::Useless& useless, const char* name,
+                  Writer& out) {
+    out.print("  \"%s\": {\"count\": %" PRIu64 ", \"first\": [", name, useless.count);
+    const char* separator = "";
+    for (const auto& call : useless.shown()) {
+        out.print("%s\n    {\"event\": %" PRIu64 ", \"time\": %.6f, \"connection\": %u", separator,
+                  call.event, seconds(call.time), call.connection);
+        if (call.range.length() != 0) {
+            const Area& area = model.area(call.range.area);
+            out.add(", \"region\": ");
+            out.quote(area.name);
+            out.print(", \"offset\": %" PRIu64 ", \"length\": %" PRIu64,
+                      area.file_offset + call.range.begin, call.range.length());
+        }
+        out.add("}");
+        separator = ",";
+    }
+    out.add("]},\n");
+}
+
+void text_useless(const Model& model, const Notes::Useless& useless, const char* title,
+                  Writer& out) {
+    if (useless.count == 0) {
+        return;
+    }
+    out.print("%s: %" PRIu64 " times\n", title, useless.count);
+    for (const auto& call : useless.shown()) {
+        out.print("  after event %" PRIu64 ", %.6f s", call.event, seconds(call.time));
+        if (call.connection != 0) {
+            out.print(", connection %u", call.connection);
+        }
+        if (call.range.length() != 0) {
+            const Area& area = model.area(call.range.area);
+            out.print(": %s, bytes %" PRIu64 " to %" PRIu64, area.name.c_str(),
+                      area.file_offset + call.range.begin, area.file_offset + call.range.end - 1);
+        }
+        out.add("\n");
+    }
+    if (useless.count > Notes::Useless::kShown) {
+        out.print("  ... and %" PRIu64 " more\n", useless.count - Notes::Useless::kShown);
+    }
 }
 
 void print_usage(const Situation& now, Writer& out) {
@@ -138,8 +175,8 @@ void json_head(const Situation& now, Writer& out) {
 }
 
 void json_notes(const Situation& now, Writer& out) {
-    print_useless(now.notes.flushes, "useless_flushes", out);
-    print_useless(now.notes.persists, "useless_persists", out);
+    json_useless(now.model, now.notes.flushes, "useless_flushes", out);
+    json_useless(now.model, now.notes.persists, "useless_persists", out);
     out.print("  \"declared\": %" PRIu64 ",\n  \"volatile_bytes\": %" PRIu64 ",\n  \"left_out\": ",
               now.notes.declared, now.notes.volatile_bytes);
     out.quote(now.notes.left_out.data());
@@ -156,16 +193,9 @@ void text_notes(const Situation& now, Writer& out) {
             "memory was declared; on this platform a flush by a read leaves the data in the "
             "CPU's cache\n    remedy: declare false, and have the target's CPU persist\n");
     }
-    if (notes.flushes.count != 0) {
-        out.print("flushed for nothing: %" PRIu64
-                  " reads or flushes had nothing to flush; the latest on connection %u, %.6f s\n",
-                  notes.flushes.count, notes.flushes.connection, seconds(notes.flushes.time));
-    }
-    if (notes.persists.count != 0) {
-        out.print("persisted for nothing: %" PRIu64
-                  " times everything in the range was durable; the latest at %.6f s\n",
-                  notes.persists.count, seconds(notes.persists.time));
-    }
+    text_useless(now.model, notes.flushes, "flushed for nothing, nothing was left to flush", out);
+    text_useless(now.model, notes.persists, "persisted for nothing, all in the range was durable",
+                 out);
     if (notes.volatile_bytes != 0) {
         out.print("not persistent: %" PRIu64
                   " bytes were written into memory that a power failure loses whole\n",

@@ -3,8 +3,11 @@
 // nothing.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "memory/persistence/finding.hpp"
@@ -16,12 +19,19 @@ namespace fabric::memory::persistence {
 
 // Things that lose nothing, or that are wrong wherever the data are.
 struct Notes {
-    struct Useless {
-        std::uint64_t count = 0;
-        std::uint64_t bytes = 0;  // of ranges
-        std::uint64_t time = 0;   // of the latest, nanoseconds
+    struct UselessCall {
+        std::uint64_t event = 0;  // the latest counted before it
+        std::uint64_t time = 0;   // nanoseconds
         std::uint32_t connection = 0;
-        Range range;
+        Range range;  // empty: a read, or nothing of it is persistent
+    };
+    struct Useless {
+        static constexpr std::size_t kShown = 16;
+        std::uint64_t count = 0;
+        std::array<UselessCall, kShown> first{};
+        std::span<const UselessCall> shown() const {
+            return std::span(first).first(std::min<std::size_t>(count, kShown));
+        }
     };
     Useless flushes;             // reads of up to 8 bytes and native flushes with nothing to flush
     Useless persists;            // of ranges in which everything was durable

@@ -278,6 +278,24 @@ void Tracker::report_connection(std::uint32_t connection) {
     }
 }
 
+namespace {
+
+void complain(const Totals& totals, const char* occasion, const std::string& file) {
+    if (totals.operations != 0) {
+        log(LogLevel::Warning,
+            "%" PRIu64 " bytes written remotely are not durable (%s); the report is in %s",
+            totals.bytes, occasion, file.c_str());
+    } else {
+        log(LogLevel::Warning,
+            "direct write to persistent memory was declared, which this platform does not have "
+            "(%s); "
+            "the report is in %s",
+            occasion, file.c_str());
+    }
+}
+
+}  // namespace
+
 Totals Tracker::write_report(const char* occasion) {
     const Situation now = situation(occasion);
     const std::string& name = settings_.report;
@@ -306,9 +324,7 @@ Totals Tracker::write_report(const char* occasion) {
         std::rename(unfinished.c_str(), name.c_str());
     }
     if (!totals.clean()) {
-        log(LogLevel::Warning,
-            "%" PRIu64 " bytes written remotely are not durable (%s); the report is in %s",
-            totals.bytes, occasion, name.c_str());
+        complain(totals, occasion, name);
     }
     return totals;
 }
