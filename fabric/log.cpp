@@ -69,7 +69,6 @@ void log(LogLevel level, const char* format, ...) {
                              kNames[static_cast<std::size_t>(level)]);
     va_list arguments;
     va_start(arguments, format);
-    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is initialized two lines above
     used += std::vsnprintf(line.data() + used, line.size() - static_cast<std::size_t>(used), format,
                            arguments);
     va_end(arguments);

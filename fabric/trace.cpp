@@ -41,7 +41,6 @@ public:
     }
 
     [[gnu::format(printf, 2, 0)]] void add_list(const char* format, va_list arguments) {
-        // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): the callers have initialized it
         const int size = std::vsnprintf(text_.data() + used_, room(), format, arguments);
         used_ += std::min(static_cast<std::size_t>(std::max(size, 0)), room() - 1);
     }

@@ -23,7 +23,7 @@ __attribute__((format(printf, 5, 6))) static void write_line(enum rpma_log_level
     (void)file; /* where in the library; of use to its developers only */
     (void)line;
     va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments); /* NOLINT(clang-analyzer-valist*) */
+    vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     text[strcspn(text, "\n")] = '\0';
     printf("[%s] %s: %s\n", names[level], function, text);

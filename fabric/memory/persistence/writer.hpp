@@ -30,7 +30,6 @@ public:
         std::array<char, 512> piece{};
         va_list arguments;
         va_start(arguments, format);
-        // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is initialized above
         const int size = std::vsnprintf(piece.data(), piece.size(), format, arguments);
         va_end(arguments);
         if (size > 0) {
