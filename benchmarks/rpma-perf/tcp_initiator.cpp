@@ -60,7 +60,7 @@ void TcpInitiator::request(std::uint32_t index, std::size_t operation) {
     const std::size_t within = operation * point_.size;
     const bool last = operation + 1 == point_.batch;
     char* const data = slots_.memory().at(layout.local_data(index) + within);
-    TcpHeader& header = headers_[index * point_.batch + operation];
+    TcpHeader& header = headers_[std::size_t{index} * point_.batch + operation];
     header.offset = htole64(layout.remote_data(slots_.connection(), index) + within);
     header.size = htole32(static_cast<std::uint32_t>(point_.size));
     header.action = action_of(point_);
