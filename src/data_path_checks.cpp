@@ -42,13 +42,15 @@ int check_range(const char* side, std::uint64_t size, std::size_t offset, std::s
                                         offset, length, side, static_cast<std::size_t>(size)));
 }
 
-int check_usage(const char* side, bool allowed, int usage, const char* purpose,
+/// missing: the usage that a registration for this purpose has.
+int check_usage(const char* side, bool allowed, int usage, const char* purpose, const char* missing,
                 const Where& where) {
     return allowed ? 0
-                   : refuse(where, Status::failure(RPMA_E_INVAL,
-                                                   "the %s region (usage 0x%x) was not registered "
-                                                   "to be %s",
-                                                   side, static_cast<unsigned>(usage), purpose));
+                   : refuse(where,
+                            Status::failure(RPMA_E_INVAL,
+                                            "the %s region (usage 0x%x) was not registered to be "
+                                            "%s: add %s",
+                                            side, static_cast<unsigned>(usage), purpose, missing));
 }
 
 /// The first code that is not 0.
@@ -97,13 +99,13 @@ int check_rdma_usage(const RdmaArguments& a, const Where& where) {
     }
     if (a.opcode != IBV_WR_RDMA_READ) {
         return check_usage("remote", can_be_written_remotely(a.remote->usage), a.remote->usage,
-                           "written to", where);
+                           "written to", "RPMA_MR_USAGE_WRITE_DST", where);
     }
     const int bad = check_usage("local", can_be_written(a.local->usage), a.local->usage,
-                                "the destination of a read", where);
+                                "the destination of a read", "RPMA_MR_USAGE_READ_DST", where);
     return bad != 0 ? bad
                     : check_usage("remote", can_be_read_remotely(a.remote->usage), a.remote->usage,
-                                  "read from", where);
+                                  "read from", "RPMA_MR_USAGE_READ_SRC", where);
 }
 
 int check_message(const MessageArguments& message, const Where& where) {
@@ -163,7 +165,7 @@ int check_atomic_write(const RemoteArguments& a, const void* src, const Where& w
                                              RPMA_ATOMIC_WRITE_ALIGNMENT));
     }
     return check_usage("remote", can_be_written_remotely(a.remote->usage), a.remote->usage,
-                       "written to", where);
+                       "written to", "RPMA_MR_USAGE_WRITE_DST", where);
 }
 
 int check_flush(const RemoteArguments& a, rpma_flush_type type, const Where& where) {

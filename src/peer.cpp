@@ -44,8 +44,8 @@ void explain_refused_memory(int err, int access, Status& status) {
             "use device DAX (/dev/dax*), or ordinary memory");
     } else if (err == EINVAL && (access & rpma::kAccessFlushPersistent) != 0) {
         status.append(
-            "; RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT was asked for: the memory may be not "
-            "persistent memory in the eyes of the device");
+            "; RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT was asked for: the device may not take this "
+            "memory for persistent memory; without that usage it can be flushed for visibility");
     }
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -34,6 +35,24 @@ const char* null_if_empty(const std::string& text) {
     return text.empty() ? nullptr : text.c_str();
 }
 
+// The fabric complains of variables; whoever started it has typed an option.
+Failure of_option(const std::string& complaint) {
+    constexpr std::array<std::pair<const char*, const char*>, 5> kOptions{
+        {{"RPMA_FABRIC_LOG", "--log"},
+         {"RPMA_FABRIC_NATIVE", "--native"},
+         {"RPMA_FABRIC_MTU", "--mtu"},
+         {"RPMA_FABRIC_PLATFORM", "--platform"},
+         {"RPMA_FABRIC_POWER_FAIL", "--power-fail-at"}}};
+    const std::size_t colon = complaint.find(':');
+    for (const auto& [variable, option] : kOptions) {
+        if (complaint.substr(0, colon) == variable) {
+            return {kExitFailure,
+                    fmt::format("{} ({}){}", option, variable, complaint.substr(colon))};
+        }
+    }
+    return {kExitFailure, complaint};
+}
+
 }  // namespace
 
 Result<void> check(const FabricOptions& options) {
@@ -41,10 +60,10 @@ Result<void> check(const FabricOptions& options) {
         fabric::parse_config(null_if_empty(options.trace_file), null_if_empty(options.log),
                              null_if_empty(options.native), null_if_empty(options.mtu));
     if (!config.complaint.empty()) {
-        return failure(kExitFailure, config.complaint);
+        return tl::unexpected(of_option(config.complaint));
     }
-    if (auto checked = check(options.persistence); !checked) {
-        return checked;
+    if (const auto checked = check(options.persistence); !checked) {
+        return tl::unexpected(of_option(checked.error().message));
     }
     return check(options.faults, !options.persistence.platform.empty());
 }

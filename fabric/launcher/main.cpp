@@ -34,7 +34,7 @@ int report(const Failure& failure) {
 void add_fabric_options(CLI::App* app, FabricOptions& options) {
     app->add_option("--native", options.native,
                     "Native operations the device offers: none, or flush, atomic_write "
-                    "(default: all that the installed rdma-core knows)")
+                    "(default: all that the rdma-core it was built with knows)")
         ->type_name("LIST");
     app->add_option("--mtu", options.mtu,
                     "Payload bytes in one packet, a power of two from 256 to 4194304")
@@ -120,6 +120,16 @@ Words split(int argc, char** argv) {
     return words;
 }
 
+// CLI11 would only say that a subcommand is required. NULL if there is nothing to complain of.
+const char* unknown_command(const CLI::App& app, const Words& words) {
+    if (words.ours.size() < 2 || words.ours[1][0] == '-') {
+        return nullptr;
+    }
+    const auto named =
+        app.get_subcommands([&](const CLI::App* one) { return one->get_name() == words.ours[1]; });
+    return named.empty() ? words.ours[1] : nullptr;
+}
+
 Result<std::vector<std::string>> command_of(const std::vector<std::string>& unparsed,
                                             const Words& words) {
     if (!unparsed.empty() && unparsed.front().starts_with('-')) {
@@ -152,6 +162,10 @@ int launch(int argc, char** argv) {
     launcher::PersistenceCommands persistence;
     persistence.add(app);
     const Words words = split(argc, argv);
+    if (const char* const wrong = unknown_command(app, words)) {
+        return report({launcher::kExitFailure,
+                       fmt::format("{}: no such command; see rpma-fabric --help", wrong)});
+    }
     try {
         app.parse(static_cast<int>(words.ours.size()), words.ours.data());
     } catch (const CLI::ParseError& error) {

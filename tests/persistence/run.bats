@@ -233,6 +233,8 @@ END
     [[ $status == 125 && $output == *"let it serve until it is killed"* ]]
     run "$RPMA_FABRIC" crash-test --replay /dev/null
     [[ $status == 125 && $output == *"is no example"* ]]
+    run "$RPMA_FABRIC" crash-test --replay missing.json
+    [[ $status == 125 && $output == "rpma-fabric: missing.json: No such file or directory" ]]
 }
 
 crash_test() {

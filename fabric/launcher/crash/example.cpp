@@ -161,6 +161,9 @@ bool same_loss(const json& example, const json& read) {
 
 Result<Replay> read_example(const std::string& file, const Options& given) {
     std::ifstream in(file);
+    if (!in) {
+        return failure(kExitFailure, fmt::format("{}: {}", file, std::strerror(errno)));
+    }
     Replay replay;
     replay.options = given;
     replay.example = json::parse(in, nullptr, false);

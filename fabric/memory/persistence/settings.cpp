@@ -80,7 +80,8 @@ Settings parse_settings(const char* platform, const char* power_fail, const char
             "RPMA_FABRIC_LOSE: must be lines in ascending order, as AREA:FIRST-LAST or AREA:LINE, "
             "separated by commas";
     } else if (platform == nullptr && (power_fail != nullptr || report != nullptr)) {
-        out.complaint = "a power failure or a report needs a platform (RPMA_FABRIC_PLATFORM)";
+        out.complaint =
+            "a power failure or a report needs a platform (--platform, RPMA_FABRIC_PLATFORM)";
     } else if (platform != nullptr) {
         out.platform = known;
         out.power_fail = power_fail == nullptr ? PowerFail{} : *when;

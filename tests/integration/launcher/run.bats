@@ -77,11 +77,15 @@ setup() {
 
 @test "settings that the fabric would not understand are refused" {
     run -125 "$RPMA_FABRIC" run --log loud -- touch started
-    [[ $output == *RPMA_FABRIC_LOG* ]]
+    [[ $output == "rpma-fabric: --log (RPMA_FABRIC_LOG): the level must be"* ]]
     run -125 "$RPMA_FABRIC" run --native teleport -- touch started
-    [[ $output == *RPMA_FABRIC_NATIVE* ]]
+    [[ $output == "rpma-fabric: --native (RPMA_FABRIC_NATIVE): must be"* ]]
     run -125 "$RPMA_FABRIC" run --mtu 1000 -- touch started
-    [[ $output == *RPMA_FABRIC_MTU* ]]
+    [[ $output == "rpma-fabric: --mtu (RPMA_FABRIC_MTU): must be"* ]]
+    run -125 "$RPMA_FABRIC" run --platform none -- touch started
+    [[ $output == "rpma-fabric: --platform (RPMA_FABRIC_PLATFORM): must be"* ]]
+    run -125 "$RPMA_FABRIC" run --platform adr --power-fail-at noon -- touch started
+    [[ $output == "rpma-fabric: --power-fail-at (RPMA_FABRIC_POWER_FAIL): must be"* ]]
     run -125 "$RPMA_FABRIC" run --faults drop@3,explode@1 -- touch started
     [[ $output == *"--faults: 'explode@1' is none of drop, delay"* ]]
     run -125 "$RPMA_FABRIC" run --faults drop@1 --seed soon -- touch started
@@ -192,6 +196,7 @@ setup() {
     [[ $output == *--help* ]]
     run -125 "$RPMA_FABRIC" run
     run -125 "$RPMA_FABRIC" fly
+    [[ $output == "rpma-fabric: fly: no such command; see rpma-fabric --help" ]]
     run -125 "$RPMA_FABRIC" run --fast -- true
     [[ $output == *"unknown option --fast"* ]]
 }

@@ -158,13 +158,13 @@ void usages_that_cannot_work_are_refused(void**) {
     char memory[64];
     rpma_mr_local* for_sends = harness::make_region(p.peer, memory, 64, RPMA_MR_USAGE_SEND);
     EXPECT_FAILS(RPMA_E_INVAL, rpma_write(p.conn, readable, 0, p.local, 0, 1, kAlways, nullptr),
-                 "written to");
+                 "written to: add RPMA_MR_USAGE_WRITE_DST");
     EXPECT_FAILS(RPMA_E_INVAL, rpma_atomic_write(p.conn, readable, 0, memory, kAlways, nullptr),
-                 "written to");
+                 "written to: add RPMA_MR_USAGE_WRITE_DST");
     EXPECT_FAILS(RPMA_E_INVAL, rpma_read(p.conn, p.local, 0, writable, 0, 1, kAlways, nullptr),
-                 "read from");
+                 "read from: add RPMA_MR_USAGE_READ_SRC");
     EXPECT_FAILS(RPMA_E_INVAL, rpma_read(p.conn, for_sends, 0, readable, 0, 1, kAlways, nullptr),
-                 "destination of a read");
+                 "destination of a read: add RPMA_MR_USAGE_READ_DST");
     assert_int_equal(world.sends.size(), 0);
     EXPECT_OK(rpma_read(p.conn, p.local, 0, flushable, 0, 1, kAlways, nullptr));
     // Memory may be the source of anything; a receive is left to the device.

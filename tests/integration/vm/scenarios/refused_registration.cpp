@@ -34,7 +34,7 @@ void server(it::Role& role) {
     const it::Region memory(peer.get(), kSize, it::kUsualUsage);
     expect_refusal(peer.get(), memory.bytes(),
                    it::kUsualUsage | RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT,
-                   {"RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT", "not persistent memory"});
+                   {"RPMA_MR_USAGE_FLUSH_TYPE_PERSISTENT", "may not take this memory for"});
 }
 
 void client(it::Role&) {}
