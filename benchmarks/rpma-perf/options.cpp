@@ -202,6 +202,13 @@ std::string as_typed(int argc, char** argv) {
     return out;
 }
 
+// CLI11 would only say that a subcommand is required.
+bool is_unknown_command(const CLI::App& app, const std::string& word) {
+    const auto named =
+        app.get_subcommands([&](const CLI::App* one) { return one->get_name() == word; });
+    return !word.starts_with('-') && named.empty();
+}
+
 }  // namespace
 
 bool parse_command_line(int argc, char** argv, CommandLine& line, int& exit_status) {
@@ -213,6 +220,11 @@ bool parse_command_line(int argc, char** argv, CommandLine& line, int& exit_stat
     add_server(app, line, lists);
     add_clients(app, line, lists);
     add_readers(app, line);
+    if (argc > 1 && is_unknown_command(app, argv[1])) {
+        fmt::print(stderr, "rpma-perf: {}: no such command; see rpma-perf --help\n", argv[1]);
+        exit_status = kUsageStatus;
+        return false;
+    }
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

@@ -53,6 +53,18 @@ bool measure_round(Client& client, const RunOptions& options, const std::vector<
     return true;
 }
 
+// librpma would refuse the first flush, but its advice is for those who write programs.
+void check_declaration(const std::vector<Case>& plan, const nlohmann::json& target) {
+    const bool needed = std::any_of(plan.begin(), plan.end(), [](const Case& point) {
+        return point.api == Api::rpma && point.flushes() && point.flush == FlushType::persistent;
+    });
+    if (needed && !target.at("target_memory").at("direct_write").get<bool>()) {
+        fail(
+            "--flush persistent: the target has not declared direct write to persistent memory: "
+            "start it with --direct-write");
+    }
+}
+
 // Tries all outputs, so that one full disk does not cost the others. The first failure, or empty.
 std::string write_outputs(const OutputOptions& output, const Results& results) {
     std::string failure;
@@ -88,6 +100,7 @@ int run_client(const RunOptions& options) {
     results.date = utc_now();
     results.command = options.command;
     results.target = client.describe_target();
+    check_declaration(plan, results.target);
     results.initiator = describe_machine(client.address(), false);
     {
         Progress progress(plan.size() * options.repeat);

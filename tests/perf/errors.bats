@@ -46,6 +46,8 @@ END
 
 @test "command lines that cannot be read" {
     run -2 perf
+    run -2 perf fly
+    [[ $output == "rpma-perf: fly: no such command; see rpma-perf --help" ]]
     run -2 perf local --no-such-option
     run -2 perf run
     run -2 perf local --repeat 0
@@ -195,7 +197,7 @@ impostor() {
 
 @test "persistence that the target has not declared" {
     run -1 --separate-stderr perf_local --api rpma --flush persistent
-    one_line "persistent"
+    one_line "--flush persistent: the target has not declared direct write to persistent memory: start it with --direct-write"
 }
 
 @test "too little target memory" {
