@@ -1417,7 +1417,7 @@ enum rpma_log_level {
 /** Which threshold. */
 enum rpma_log_threshold {
     RPMA_LOG_THRESHOLD,     /**< what goes to the log function; at first warning */
-    RPMA_LOG_THRESHOLD_AUX, /**< what the default function also writes to stderr; at first none */
+    RPMA_LOG_THRESHOLD_AUX, /**< what of it the default function sends to stderr; at first none */
     RPMA_LOG_THRESHOLD_MAX  /**< number of thresholds */
 };
 
@@ -1436,8 +1436,8 @@ typedef void rpma_log_function(enum rpma_log_level level, const char* file_name,
  * @brief choose the log function
  *
  * The default function writes to syslog(3), facility local7, and, up to the auxiliary threshold,
- * to stderr. It writes nothing to syslog from functions that post operations or collect
- * completions.
+ * to stderr. It writes nothing to syslog from functions that post operations, wait for completions
+ * or collect them.
  *
  * @param log_function the function, or RPMA_LOG_USE_DEFAULT_FUNCTION
  * @error RPMA_E_AGAIN: never returned; kept for compatibility
@@ -1448,6 +1448,9 @@ int rpma_log_set_function(rpma_log_function* log_function);
 
 /**
  * @brief choose which messages pass
+ *
+ * A message for stderr has to pass both thresholds: to see events of connections there, set both to
+ * RPMA_LOG_LEVEL_NOTICE.
  *
  * @param threshold which threshold
  * @param level the least grave level that passes; RPMA_LOG_DISABLED for none
