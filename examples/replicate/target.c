@@ -14,6 +14,8 @@ static int grow(int fd, const char* path, off_t size) {
     struct stat now;
     if (fstat(fd, &now))
         return fail(path, strerror(errno));
+    if (size == 0 && now.st_size == 0 && S_ISREG(now.st_mode)) /* device DAX has no size here */
+        return fail(path, "the file is empty: give a size");
     if (size <= now.st_size)
         return 0;
     int error = posix_fallocate(fd, 0, size);

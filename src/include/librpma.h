@@ -7,9 +7,9 @@
  * Return value. Functions return 0 on success and one of the negative RPMA_E_* codes on failure.
  *   After a failure nothing has been written through an output pointer, and one line that says
  *   what failed and what can be done has gone to the log function. After RPMA_E_PROVIDER and
- *   RPMA_E_AGAIN errno is what rdma-core or the system reported. RPMA_E_NO_EVENT and
- *   RPMA_E_NO_COMPLETION are no faults: they are not logged, and RPMA_E_AGAIN is logged at level
- *   debug only.
+ *   RPMA_E_AGAIN errno is what rdma-core or the system reported; a name that is not found has a
+ *   code of getaddrinfo(3) instead, in the log line. RPMA_E_NO_EVENT and RPMA_E_NO_COMPLETION are
+ *   no faults: they are not logged, and RPMA_E_AGAIN is logged at level debug only.
  *
  * NULL. A pointer argument must not be NULL unless its description allows it: RPMA_E_INVAL.
  *

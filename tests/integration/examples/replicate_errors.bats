@@ -53,6 +53,8 @@ load helpers
         run -1 timeout 60 "$RPMA_FABRIC" run -- "$EXAMPLES/replicate-server" "$address" 1 "$target"
         [[ $output == *"$target: "* ]]
     done
+    run -1 timeout 60 "$RPMA_FABRIC" run -- "$EXAMPLES/replicate-server" "$address" 1 replica
+    [[ $output == *"replica: the file is empty: give a size"* ]]
 }
 
 @test "the target's disk is full" {
