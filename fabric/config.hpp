@@ -5,7 +5,7 @@
 //   may share it) RPMA_FABRIC_LOG     level or level:file; levels error, warning, info, debug;
 //   default: warning, to stderr RPMA_FABRIC_NATIVE  native operations the device offers: "flush",
 //   "atomic_write", "flush,atomic_write" or "none";
-//                       default: all that the headers of the installed rdma-core know
+//                       default: all that the headers of rdma-core knew when it was built
 //   RPMA_FABRIC_MTU     payload bytes of one packet on a stream, 256 to 4194304, a power of two;
 //   default 32768
 #pragma once
