@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a user can set from outside, in one place. Read once from the environment, on first use.
 //
-//   RPMA_FABRIC_TRACE   file that gets one line per packet and event (appended; several processes
-//   may share it) RPMA_FABRIC_LOG     level or level:file; levels error, warning, info, debug;
-//   default: warning, to stderr RPMA_FABRIC_NATIVE  native operations the device offers: "flush",
-//   "atomic_write", "flush,atomic_write" or "none";
-//                       default: all that the headers of rdma-core knew when it was built
+//   RPMA_FABRIC_TRACE   file that gets one line per packet and event, appended; processes may
+//                       share it
+//   RPMA_FABRIC_LOG     level or level:file; error, warning (the default, to stderr), info, debug
+//   RPMA_FABRIC_NATIVE  native operations the device offers: "none", or some of "flush" and
+//                       "atomic_write", separated by commas; default: all that the headers of
+//                       rdma-core knew when it was built
 //   RPMA_FABRIC_MTU     payload bytes of one packet on a stream, 256 to 4194304, a power of two;
-//   default 32768
+//                       default 32768
 #pragma once
 
 #include <cstdint>
