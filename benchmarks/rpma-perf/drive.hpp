@@ -76,14 +76,9 @@ public:
 
     void run() {
         last_progress_ns_ = now_ns();
-        bool good = true;
-        for (auto& initiator : initiators_) {
-            for (std::uint32_t slot = 0; slot < initiator->slots().size() && good; slot++) {
-                good = post(*initiator, slot, now_ns());
-            }
-        }
-        while (good && keep_going()) {
-            good = step();
+        bool good = fill();
+        while (good && !finished()) {
+            good = step() && follow_phase();
         }
         if (good) {
             drain();
@@ -99,24 +94,63 @@ private:
     static constexpr unsigned kSpinsPerLook = 1024;
     static constexpr int kSleepMs = 50;
 
-    bool keep_going() {
-        const Phase phase = control_.phase();
-        if (phase != phase_) [[unlikely]] {
-            if (phase_ == Phase::warm_up) {
-                result_.begin_ns = now_ns();
-                result_.end_ns = result_.begin_ns;
-            }
-            if (phase == Phase::stop) {
-                result_.end_ns = now_ns();
-            }
-            phase_ = phase;
-        }
-        const std::uint64_t wanted = control_.operations_per_thread();
-        if (wanted != 0 && result_.operations.get() >= wanted) [[unlikely]] {
+    [[nodiscard]] bool counts() const { return control_.operations_per_thread() != 0; }
+
+    bool finished() {
+        if (counts() && result_.operations.get() >= control_.operations_per_thread()) {
             result_.end_ns = last_progress_ns_;
+            return true;
+        }
+        return phase_ == Phase::stop;
+    }
+
+    // False after a failure.
+    bool follow_phase() {
+        const Phase phase = control_.phase();
+        if (phase == phase_) [[likely]] {
+            return true;
+        }
+        const bool begins = phase_ == Phase::warm_up;
+        const bool refills = begins && phase == Phase::measure && counts();
+        if (refills && !empty()) {
             return false;
         }
-        return phase_ != Phase::stop;
+        if (begins) {
+            result_.begin_ns = now_ns();
+            result_.end_ns = result_.begin_ns;
+        }
+        if (phase == Phase::stop) {
+            result_.end_ns = now_ns();
+        }
+        phase_ = phase;
+        return !refills || fill();
+    }
+
+    bool fill() {
+        for (auto& initiator : initiators_) {
+            for (std::uint32_t slot = 0; slot < initiator->slots().size(); slot++) {
+                if (wants_more() && !post(*initiator, slot, now_ns())) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    // What is counted is posted within the time that is taken, from the first to the last.
+    bool empty() {
+        draining_ = true;
+        while (in_flight()) {
+            if (!step()) {
+                return false;
+            }
+        }
+        draining_ = false;
+        return true;
+    }
+
+    [[nodiscard]] bool wants_more() const {
+        return !counts() || phase_ != Phase::measure || posted_ < control_.operations_per_thread();
     }
 
     // One look at each connection. False after a failure.
@@ -154,7 +188,7 @@ private:
                     continue;
                 }
             }
-            if (!draining_ && !post(initiator, done.slot, now_ns())) {
+            if (!draining_ && wants_more() && !post(initiator, done.slot, now_ns())) {
                 return false;
             }
         }
@@ -171,6 +205,7 @@ private:
 
     bool post(Initiator& initiator, std::uint32_t slot, std::uint64_t now) {
         initiator.slots()[slot].posted_ns = now;
+        posted_ += phase_ == Phase::measure ? point_.batch : 0;
         return initiator.post(slot) || fails(initiator.failure());
     }
 
@@ -238,6 +273,7 @@ private:
     DoneList done_{};
     std::vector<pollfd> polled_;
     std::uint64_t last_progress_ns_ = 0;
+    std::uint64_t posted_ = 0;  // operations, since measuring began
     unsigned idle_spins_ = 0;
     bool draining_ = false;
 };

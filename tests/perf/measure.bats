@@ -53,6 +53,12 @@ teardown() {
     json out.json 'all(r["runs"][0]["operations"] == 1000 for r in d["results"])'
 }
 
+@test "a count below the queue depth: every operation lies within the time" {
+    run -0 perf_local --op write --count 10 --queue-depth 16 --repeat 1 --json out.json
+    json out.json 'all(r["runs"][0]["operations"] == 10 for r in d["results"])'
+    json out.json 'all(r["runs"][0]["seconds"] * 1e9 > 0.98 * r["histogram_ns"][-1][0] for r in d["results"])'
+}
+
 @test "persistent flushes, into a file" {
     run -0 perf_local --op flush,commit,persist --flush persistent --direct-write --memory file --memory-size 1M --verify --json out.json
     json out.json 'd["target"]["target_memory"]["kind"] in ("file", "persistent memory") and len(d["results"]) == 9'
