@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The fabric's own log: whole lines, to stderr or to the file named in RPMA_FABRIC_LOG. A message
-// says what happened and what the user can do about it. Nothing is logged on paths where all goes
-// well.
+// says what happened and what the user can do about it. Where all goes well, only info and debug
+// have something to say.
 #pragma once
 
 #include "config.hpp"

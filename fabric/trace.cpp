@@ -36,12 +36,8 @@ public:
     [[gnu::format(printf, 2, 3)]] void add(const char* format, ...) {
         va_list arguments;
         va_start(arguments, format);
-        add_list(format, arguments);
-        va_end(arguments);
-    }
-
-    [[gnu::format(printf, 2, 0)]] void add_list(const char* format, va_list arguments) {
         const int size = std::vsnprintf(text_.data() + used_, room(), format, arguments);
+        va_end(arguments);
         used_ += std::min(static_cast<std::size_t>(std::max(size, 0)), room() - 1);
     }
 
@@ -147,13 +143,21 @@ void packet(std::uint64_t link, Direction direction, const wire::Header& header,
     line.write_to(descriptor());
 }
 
-void event(std::uint64_t link, const char* format, ...) {
-    Line line(link, '!');
+void event(LogLevel level, std::uint64_t link, const char* format, ...) {
+    std::array<char, 256> text{};
     va_list arguments;
     va_start(arguments, format);
-    line.add_list(format, arguments);
+    std::vsnprintf(text.data(), text.size(), format, arguments);
     va_end(arguments);
-    line.write_to(descriptor());
+    if (enabled()) {
+        Line line(link, '!');
+        line.add("%s", text.data());
+        line.write_to(descriptor());
+    }
+    if (link == 0)
+        log(level, "%s", text.data());
+    else
+        log(level, "link %" PRIu64 ": %s", link, text.data());
 }
 
 const char* opcode_name(wire::Opcode opcode) {

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "log.hpp"
 #include "wire/packet.hpp"
 
 namespace fabric::trace {
@@ -33,7 +34,14 @@ inline bool enabled() {
 // Thread-safe. Call only if enabled().
 void packet(std::uint64_t link, Direction direction, const wire::Header& header,
             std::size_t payload_bytes);
-[[gnu::format(printf, 2, 3)]] void event(std::uint64_t link, const char* format, ...);
+
+// What is no packet goes to the log as well. `link` 0: it belongs to none. Call event() only if
+// event_enabled().
+inline bool event_enabled(LogLevel level) {
+    return enabled() || log_enabled(level);
+}
+[[gnu::format(printf, 3, 4)]] void event(LogLevel level, std::uint64_t link, const char* format,
+                                         ...);
 
 // The opcode's name as the trace shows it, for example "WRITE_ONLY".
 const char* opcode_name(wire::Opcode opcode);

@@ -49,8 +49,8 @@ public:
                 return;
             tune(socket.get());
             auto link = std::make_shared<TcpLink>(std::move(socket), false, peer);
-            if (trace::enabled())
-                trace::event(link->id(), "accepted from %s", text_of(peer).c_str());
+            if (trace::event_enabled(LogLevel::Info))
+                trace::event(LogLevel::Info, link->id(), "accepted from %s", text_of(peer).c_str());
             on_link_(link);
             if (link.use_count() == 1 || link->start() != 0)
                 link->close();
@@ -163,6 +163,8 @@ int listen(const sockaddr_storage& address, int backlog, OnLink on_link,
     auto acceptor = std::make_shared<Acceptor>(std::move(socket), std::move(on_link));
     if (const int error = acceptor->start(); error != 0)
         return error;
+    if (trace::event_enabled(LogLevel::Info))
+        trace::event(LogLevel::Info, 0, "listening on %s", text_of(bound).c_str());
     *listener = std::make_unique<TcpListener>(std::move(acceptor), bound);
     return 0;
 }

@@ -141,8 +141,8 @@ void TcpLink::finish_connecting() {
         fail(error);
         return;
     }
-    if (trace::enabled())
-        trace::event(id_, "connected to %s", text_of(peer_address_).c_str());
+    if (trace::event_enabled(LogLevel::Info))
+        trace::event(LogLevel::Info, id_, "connected to %s", text_of(peer_address_).c_str());
     {
         const std::lock_guard calling(control_mutex_);
         if (const auto handler = control())
@@ -358,8 +358,9 @@ void TcpLink::fail(int error) {
         if (!orphan && packets != nullptr)
             packets->link_lost();
     }
-    if (trace::enabled())
-        trace::event(id_, "lost: %s", error == 0 ? "closed by the peer" : std::strerror(error));
+    if (trace::event_enabled(LogLevel::Info))
+        trace::event(LogLevel::Info, id_, "lost: %s",
+                     error == 0 ? "closed by the peer" : std::strerror(error));
     const std::lock_guard calling(control_mutex_);
     const auto handler = control();
     set_control(nullptr);

@@ -71,8 +71,8 @@ void Id::notify(std::unique_ptr<Event> news) {
     if (news->id == nullptr)
         news->id = this;
     news->counted = shared_from_this();
-    if (trace::enabled())
-        trace::event(link != nullptr ? link->id() : 0, "event %s status %d",
+    if (trace::event_enabled(LogLevel::Info))
+        trace::event(LogLevel::Info, link != nullptr ? link->id() : 0, "event %s status %d",
                      event_name(news->event), news->status);
     const std::lock_guard guard(channel_lock);
     events->push(std::move(news));

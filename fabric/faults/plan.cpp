@@ -55,8 +55,8 @@ const Fault* meets(Kind kind) {
         const Fault& fault = all->spec.faults[i];
         if (fault.kind != kind || !chosen(fault.when, {all->seed, 0, i}, count))
             continue;
-        if (trace::enabled())
-            trace::event(0, "fault %s number=%llu", name_of(kind),
+        if (trace::event_enabled(LogLevel::Info))
+            trace::event(LogLevel::Info, 0, "fault %s number=%llu", name_of(kind),
                          static_cast<unsigned long long>(count));
         return &fault;
     }

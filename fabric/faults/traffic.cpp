@@ -73,8 +73,8 @@ const Fault* Traffic::met(Kind kind, std::uint64_t count) const {
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (all[i].kind != kind || !chosen(all[i].when, {plan_.seed, connection_, i}, count))
             continue;
-        if (trace::enabled())
-            trace::event(link_, "fault %s number=%llu", name_of(kind),
+        if (trace::event_enabled(LogLevel::Info))
+            trace::event(LogLevel::Info, link_, "fault %s number=%llu", name_of(kind),
                          static_cast<unsigned long long>(count));
         return &all[i];
     }

@@ -205,9 +205,9 @@ int RcQueuePair::change(const ibv_qp_attr& attr, int mask, std::uint32_t stream_
     }
     shown_.qp.qp_base.state = to;
     settle();
-    if (trace::enabled() && to != from)
-        trace::event(link_ != nullptr ? link_->id() : 0, "qp %u state %s -> %s", number_,
-                     name_of(from), name_of(to));
+    if (to != from && trace::event_enabled(LogLevel::Debug))
+        trace::event(LogLevel::Debug, link_ != nullptr ? link_->id() : 0, "qp %u state %s -> %s",
+                     number_, name_of(from), name_of(to));
     return 0;
 }
 
@@ -379,8 +379,8 @@ void RcQueuePair::on_deadline() {
 void RcQueuePair::complete(const rc::Completion& completion) {
     if (retired_)
         return;
-    if (trace::enabled() && completion.wc.status != IBV_WC_SUCCESS)
-        trace::event(link_ != nullptr ? link_->id() : 0,
+    if (completion.wc.status != IBV_WC_SUCCESS && trace::event_enabled(LogLevel::Debug))
+        trace::event(LogLevel::Debug, link_ != nullptr ? link_->id() : 0,
                      "qp %u wr_id %llu completed with status %d", number_,
                      static_cast<unsigned long long>(completion.wc.wr_id), completion.wc.status);
     CqEntry entry{completion.wc, &endpoint_, completion.send_slots};
@@ -406,9 +406,9 @@ void RcQueuePair::async_event(ibv_event_type type) {
 
 void RcQueuePair::state_changed(ibv_qp_state state) {
     shown_.qp.qp_base.state = state;
-    if (trace::enabled())
-        trace::event(link_ != nullptr ? link_->id() : 0, "qp %u state -> %s by the transport",
-                     number_, name_of(state));
+    if (trace::event_enabled(LogLevel::Debug))
+        trace::event(LogLevel::Debug, link_ != nullptr ? link_->id() : 0,
+                     "qp %u state -> %s by the transport", number_, name_of(state));
 }
 
 }  // namespace fabric::verbs

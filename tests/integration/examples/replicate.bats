@@ -69,3 +69,18 @@ load helpers
     run -0 replicate source
     cmp source replica
 }
+
+@test "the device's log says what happens to connections, as much as is asked for" {
+    random_file source 1000
+    start_replica replica 1000
+    for level in warning info debug; do
+        run -0 env RPMA_FABRIC_LOG="$level:$level" timeout 120 "$RPMA_FABRIC" run -- "$EXAMPLES/replicate-client" "$address" "$port" source
+    done
+    [[ ! -e warning ]]
+    for level in info debug; do
+        grep -q "^rpma-fabric\[[0-9]*\]: info: link [0-9]*: connected to $address:$port$" "$level"
+        grep -q ": info: link [0-9]*: event ESTABLISHED status 0$" "$level"
+    done
+    run -1 grep "debug:" info
+    grep -q ": debug: qp [0-9]* state RTR -> RTS$" debug
+}
