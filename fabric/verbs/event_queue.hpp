@@ -77,6 +77,8 @@ public:
     }
 
 private:
+    static constexpr std::size_t kTakenKept = 64;
+
     int wait() {
         if constexpr (kBusy)
             return carrier::Engine::instance().wait_for(fd_, this);
@@ -91,15 +93,22 @@ private:
         if (first_ == events_.size())
             return false;
         out = std::move(events_[first_++]);
-        if (first_ == events_.size()) {
-            events_.clear();
-            first_ = 0;
-        }
+        drop_taken();
         uncount();
         if (uncounted_ > 0)
             count_up(std::exchange(uncounted_, 0));
         taken(out);
         return true;
+    }
+
+    // Not each time, so that it costs next to nothing; but in time, since a queue that always has
+    // an event in it would grow for ever.
+    void drop_taken() {
+        const bool some_left = first_ < events_.size();
+        if (some_left && (first_ < kTakenKept || first_ < events_.size() / 2))
+            return;
+        events_.erase(events_.begin(), events_.begin() + static_cast<std::ptrdiff_t>(first_));
+        first_ = 0;
     }
 
     void count_up(std::uint64_t events) { static_cast<void>(!write(fd_, &events, sizeof events)); }

@@ -122,6 +122,26 @@ void interrupted(void**) {
     assert_true(signals > 0);
 }
 
+struct Counted {
+    Counted() { ++alive; }
+    Counted(const Counted&) { ++alive; }
+    Counted& operator=(const Counted&) = default;
+    ~Counted() { --alive; }
+    static inline int alive = 0;
+};
+
+// Whoever serves many queues may be behind by an event all the time.
+void a_queue_that_is_never_empty_does_not_grow(void**) {
+    fabric::verbs::EventQueue<Counted> queue;
+    Counted out;
+    queue.push({});
+    for (int i = 0; i < 10000; ++i) {
+        queue.push({});
+        assert_int_equal(queue.take(out, [](const Counted&) {}), 0);
+    }
+    assert_true(Counted::alive < 1000);
+}
+
 void busy_while_queues_use_it(void**) {
     Fixture f;
     assert_int_equal(f.channel->refcnt, 1);
@@ -215,6 +235,7 @@ int main() {
         cmocka_unit_test(non_blocking),
         cmocka_unit_test(waits_when_blocking),
         cmocka_unit_test(interrupted),
+        cmocka_unit_test(a_queue_that_is_never_empty_does_not_grow),
         cmocka_unit_test(busy_while_queues_use_it),
         cmocka_unit_test(events_of_a_destroyed_queue_vanish),
         cmocka_unit_test(destroying_waits_for_acknowledgements),
