@@ -18,6 +18,7 @@
 
 #include "carrier/engine.hpp"
 #include "uncancellable.hpp"
+#include "verbs/restart.hpp"
 
 namespace fabric::verbs {
 
@@ -47,7 +48,8 @@ public:
     }
 
     // Waits for an event unless the descriptor is non-blocking. `taken(event)` runs before anyone
-    // else can take the next one. 0, EAGAIN or EINTR.
+    // else can take the next one. 0, EAGAIN, or EINTR after a signal whose handler does not ask for
+    // a restart.
     template <typename Taken>
     int take(Event& out, Taken taken) {
         for (;;) {
@@ -55,7 +57,8 @@ public:
                 return 0;
             if ((fcntl(fd_, F_GETFL) & O_NONBLOCK) != 0)
                 return EAGAIN;
-            if (const int error = wait(); error != 0)
+            const int error = wait();
+            if (error != 0 && (error != EINTR || !restarts_after_signal()))
                 return error;
         }
     }

@@ -122,6 +122,30 @@ void interrupted(void**) {
     assert_true(signals > 0);
 }
 
+// As the read of a kernel device's descriptor, that goes on behind a handler that asks for it.
+void a_signal_that_restarts(void**) {
+    Fixture f;
+    struct sigaction action {};
+    struct sigaction before {};
+    action.sa_handler = [](int) { ++signals; };
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGUSR1, &action, &before);
+    const pthread_t waiting = pthread_self();
+    signals = 0;
+    std::thread interrupter([&] {
+        for (int i = 0; i < 5; ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+            pthread_kill(waiting, SIGUSR1);
+        }
+        complete(f.cq);
+    });
+    assert_int_equal(f.take(), 0);
+    ibv_ack_cq_events(f.cq, 1);
+    interrupter.join();
+    assert_true(signals > 0);
+    sigaction(SIGUSR1, &before, nullptr);
+}
+
 struct Counted {
     Counted() { ++alive; }
     Counted(const Counted&) { ++alive; }
@@ -235,6 +259,7 @@ int main() {
         cmocka_unit_test(non_blocking),
         cmocka_unit_test(waits_when_blocking),
         cmocka_unit_test(interrupted),
+        cmocka_unit_test(a_signal_that_restarts),
         cmocka_unit_test(a_queue_that_is_never_empty_does_not_grow),
         cmocka_unit_test(busy_while_queues_use_it),
         cmocka_unit_test(events_of_a_destroyed_queue_vanish),
