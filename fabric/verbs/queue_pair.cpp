@@ -195,6 +195,8 @@ int RcQueuePair::change(const ibv_qp_attr& attr, int mask, std::uint32_t stream_
         endpoint_.set_attributes(transport_attributes(attr_, number_, packet_size_));
     if (to != from || to == IBV_QPS_SQD)
         endpoint_.set_state(to);
+    if (to == IBV_QPS_ERR && from != IBV_QPS_ERR)
+        entered_error();
     if (to == IBV_QPS_RESET && traffic_ != nullptr)
         traffic_->restart();
     if (to == IBV_QPS_RESET) {
@@ -345,9 +347,16 @@ void RcQueuePair::settle() {
         async_event(IBV_EVENT_QP_FATAL);
         endpoint_.set_state(IBV_QPS_ERR);
         shown_.qp.qp_base.state = IBV_QPS_ERR;
+        entered_error();
         overrun_ = false;
     }
     watch_deadline();
+}
+
+// Caller holds the lock. Its queues are flushed: it has nothing of a shared receive queue any more.
+void RcQueuePair::entered_error() {
+    if (srq_ != nullptr)
+        async_event(IBV_EVENT_QP_LAST_WQE_REACHED);
 }
 
 // Caller holds the lock.
@@ -406,6 +415,8 @@ void RcQueuePair::async_event(ibv_event_type type) {
 
 void RcQueuePair::state_changed(ibv_qp_state state) {
     shown_.qp.qp_base.state = state;
+    if (state == IBV_QPS_ERR)
+        entered_error();
     if (trace::event_enabled(LogLevel::Debug))
         trace::event(LogLevel::Debug, link_ != nullptr ? link_->id() : 0,
                      "qp %u state -> %s by the transport", number_, name_of(state));

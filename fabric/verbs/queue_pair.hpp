@@ -91,6 +91,7 @@ private:
     std::uint32_t packet_size(std::uint32_t stream_mtu) const;
     void push();
     void settle();
+    void entered_error();
     void watch_deadline();
     bool next_faulty(rc::OutPacket& out);
     void on_deadline();

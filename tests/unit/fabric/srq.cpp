@@ -7,6 +7,7 @@
 #include "cmocka.hpp"
 #include "queue_pairs.hpp"
 #include "verbs/limits.hpp"
+#include "waiting.hpp"
 
 using verbs_test::Device;
 using verbs_test::Node;
@@ -108,6 +109,42 @@ void serves_several_queue_pairs_and_tells_when_it_runs_low(void**) {
     assert_int_equal(one.post_receive(1, 8), EINVAL);
 }
 
+// Then nothing of the shared queue is with the queue pair any more, and it can be destroyed.
+void says_when_a_queue_pair_in_error_has_its_last_request_done(void**) {
+    Fixture f(8);
+    Node::Options options;
+    options.srq = f.srq;
+    Node one(f.device, options);
+    Node two(f.device, options);
+    Node sender(f.device);
+    verbs_test::connect(sender, one);
+    ibv_qp_attr attr{};
+    attr.qp_state = IBV_QPS_ERR;
+    for (int i = 0; i < 2; ++i)  // in error already: nothing is said again
+        assert_int_equal(ibv_modify_qp(one.qp, &attr, IBV_QP_STATE), 0);
+    assert_int_equal(ibv_modify_qp(sender.qp, &attr, IBV_QP_STATE), 0);
+    ibv_async_event event{};
+    assert_int_equal(ibv_get_async_event(f.device.context, &event), 0);
+    assert_int_equal(event.event_type, IBV_EVENT_QP_LAST_WQE_REACHED);
+    assert_ptr_equal(event.element.qp, one.qp);
+    ibv_ack_async_event(&event);
+    assert_int_equal(ibv_get_async_event(f.device.context, &event), -1);
+
+    // By an error that the transport finds: the receive it used up is there before the event.
+    Node other(f.device);
+    verbs_test::connect(other, two);
+    assert_int_equal(f.post(7), 0);
+    assert_int_equal(other.post_send(1, 65), 0);
+    assert_true(eventually([&] { return ibv_get_async_event(f.device.context, &event) == 0; }));
+    assert_int_equal(event.event_type, IBV_EVENT_QP_LAST_WQE_REACHED);
+    assert_ptr_equal(event.element.qp, two.qp);
+    ibv_ack_async_event(&event);
+    ibv_wc wc{};
+    assert_int_equal(ibv_poll_cq(two.cq, 1, &wc), 1);
+    assert_int_equal(wc.wr_id, 7);
+    assert_int_equal(wc.status, IBV_WC_LOC_LEN_ERR);
+}
+
 void what_can_be_modified(void**) {
     Fixture f(8);
     ibv_srq_attr attr{};
@@ -125,6 +162,7 @@ int main() {
         cmocka_unit_test(sizes),
         cmocka_unit_test(full_and_too_many_pieces),
         cmocka_unit_test(serves_several_queue_pairs_and_tells_when_it_runs_low),
+        cmocka_unit_test(says_when_a_queue_pair_in_error_has_its_last_request_done),
         cmocka_unit_test(what_can_be_modified),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
