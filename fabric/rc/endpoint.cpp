@@ -41,9 +41,9 @@ public:
     }
 
     void flush() {
-        inbound.owner = Inbound::Owner::Nobody;
         requester.flush();
         responder.flush();
+        inbound.owner = Inbound::Owner::Nobody;
         for (ReceiveRequest request; receives.pop(request);) {
             flush_receive(request.wr_id);
         }
@@ -219,6 +219,9 @@ Endpoint::Begin Endpoint::begin(const wire::Header& header, std::size_t payload_
     self.inbound.owner = Inbound::Owner::Nobody;
     self.inbound.segment_count = 0;
     const bool ours = header.destination_qp == self.attributes.qp_number;
+    if (self.state == IBV_QPS_ERR && ours && !is_response(header.opcode)) {
+        self.responder.drop(header.psn);
+    }
     if (!self.receiving()) {
         return {};
     }

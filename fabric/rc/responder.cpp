@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rc/responder.hpp"
 
+#include <algorithm>
+
 #include "memory/persistence/door.hpp"
 #include "memory/table.hpp"
 #include "rc/limits.hpp"
@@ -75,6 +77,7 @@ void Responder::clear() {
     ack_due_ = false;
     unacknowledged_ = false;
     lazy_until_.reset();
+    dropped_until_.reset();
 }
 
 void Responder::flush() {
@@ -85,15 +88,49 @@ void Responder::flush() {
     if (failed_) {
         return;
     }
+    const Response* const unsent = responses_.next_pending();
+    if (unsent != nullptr || nak_ || inbound_.owner == Inbound::Owner::Responder) {
+        ask_later();
+    }
     // What was taken in is acknowledged even now, so that the peer does not see it fail; but no
     // longer behind unsent responses.
-    ack_due_ = unacknowledged_ && responses_.next_pending() == nullptr;
+    ack_due_ = unacknowledged_ && unsent == nullptr;
+    if (unsent != nullptr) {
+        expected_psn_ = psn_add(unsent->psn, unsent->sent);
+    }
     responses_.clear();
     nak_.reset();
     lazy_until_.reset();
 }
 
+// What is answered already is not dropped.
+void Responder::drop(std::uint32_t psn) {
+    if (!failed_ && !psn_before(psn, expected_psn_)) {
+        ask_later();
+    }
+}
+
+// In state ERR an adapter is silent, and its peer tries again each time its patience is at an end,
+// until its tries are. Over a stream nobody loses patience while the other side lives, so the peer
+// is told to try again.
+void Responder::ask_later() {
+    if (!dropped_until_) {
+        dropped_until_ = context_.now + kDroppedTime;
+    }
+}
+
+std::optional<TimePoint> Responder::deadline() const {
+    if (lazy_until_ && dropped_until_) {
+        return std::min(lazy_until_, dropped_until_);
+    }
+    return lazy_until_ ? lazy_until_ : dropped_until_;
+}
+
 void Responder::tick() {
+    if (dropped_until_ && context_.now >= *dropped_until_) {
+        dropped_until_.reset();
+        nak_ = Nak{kNakSequence, expected_psn_};
+    }
     if (lazy_until_ && context_.now >= *lazy_until_) {
         lazy_until_.reset();
         ack_due_ = ack_due_ || unacknowledged_;

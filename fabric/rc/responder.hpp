@@ -21,12 +21,13 @@ public:
 
     void begin(const wire::Header& header, std::uint32_t payload);
     void end(bool placed);
+    void drop(std::uint32_t psn);  // a request that came in state ERR
 
     // The next response or acknowledgement. `hurry`: what was taken in is to be acknowledged now,
     // asked for or not.
     bool next(OutPacket& out, bool hurry);
 
-    std::optional<TimePoint> deadline() const { return lazy_until_; }
+    std::optional<TimePoint> deadline() const;
     void tick();  // context.now has changed
 
 private:
@@ -71,6 +72,7 @@ private:
     void begin_next(const wire::Header& header, std::uint32_t payload);
     void begin_duplicate(const wire::Header& header);
     void ask_again(std::uint32_t psn);
+    void ask_later();
     Fault execute(const wire::Header& header);
     Fault execute_atomic(const wire::Header& header);
     Fault execute_atomic_write(const wire::Header& header);
@@ -111,6 +113,7 @@ private:
     bool ack_due_ = false;
     bool unacknowledged_ = false;  // something was taken in and not answered yet
     std::optional<TimePoint> lazy_until_;
+    std::optional<TimePoint> dropped_until_;  // then the peer is to try again
 };
 
 }  // namespace fabric::rc

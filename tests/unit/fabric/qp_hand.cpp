@@ -140,6 +140,23 @@ void a_peer_that_goes(void**) {
     assert_int_equal(a.state(), IBV_QPS_ERR);
 }
 
+// An adapter drops what comes for a queue pair in error, and the sender gives up after its retries.
+void a_peer_in_error(void**) {
+    Device device;
+    Node a(device);
+    Node b(device);
+    verbs_test::connect(a, b);
+    exchange(a, b);
+    ibv_qp_attr attr{};
+    attr.qp_state = IBV_QPS_ERR;
+    assert_int_equal(ibv_modify_qp(b.qp, &attr, IBV_QP_STATE), 0);
+    assert_int_equal(a.post_write(1, b, 8), 0);
+    assert_int_equal(a.post_send(2, 8), 0);
+    assert_int_equal(a.next().status, IBV_WC_RETRY_EXC_ERR);
+    assert_int_equal(a.next().status, IBV_WC_WR_FLUSH_ERR);
+    assert_int_equal(a.state(), IBV_QPS_ERR);
+}
+
 void nobody_there(void**) {
     Device device;
     Node a(device);
@@ -359,6 +376,7 @@ int main() {
         cmocka_unit_test(numbers_say_where),
         cmocka_unit_test(managed_numbers_are_their_own),
         cmocka_unit_test(a_peer_that_goes),
+        cmocka_unit_test(a_peer_in_error),
         cmocka_unit_test(nobody_there),
         cmocka_unit_test(strangers_are_sent_away),
         cmocka_unit_test(strangers_do_not_take_the_place_of_the_peer),

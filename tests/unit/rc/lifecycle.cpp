@@ -140,6 +140,74 @@ void error_state_flushes_and_answers_no_more(void**) {
     assert_true(scene.pair.a.sends.empty());
 }
 
+// The peer's queue pair is in error, and its program does nothing about it. As on a network, where
+// the requests would time out.
+void requests_to_a_queue_pair_in_error_use_up_their_tries(void**) {
+    enum class When { Before, Unanswered, NotReady, InPayload };
+    for (const When when : {When::Before, When::Unanswered, When::NotReady, When::InPayload}) {
+        Scene scene;
+        rc::Endpoint& b = scene.pair.b.endpoint;
+        const bool reads = when == When::Unanswered;
+        const bool sends = when == When::NotReady;
+        post(scene.pair.a, scene.request(reads   ? IBV_WR_RDMA_READ
+                                         : sends ? IBV_WR_SEND
+                                                 : IBV_WR_RDMA_WRITE,
+                                         1, 100));
+        post(scene.pair.a, scene.request(IBV_WR_RDMA_WRITE, 2));
+        scene.pair.collect();
+        if (when == When::InPayload) {
+            const Packet& first = scene.pair.flight.front();
+            assert_int_equal(b.begin(first.header, first.payload.size()).target.size(), 1);
+        } else if (when != When::Before) {
+            scene.deliver(1);
+        }
+        b.set_state(IBV_QPS_ERR);
+        b.end(true);
+        if (when != When::Before) {
+            scene.pair.flight.clear();  // nothing comes that would remind b
+        }
+        scene.pair.exchange();
+        assert_true(scene.pair.a.sends.empty());
+        assert_true(scene.pair.seen(false).empty());  // not at once
+        scene.pair.run();
+        assert_false(scene.pair.fatal);
+        scene.expect(1, IBV_WC_RETRY_EXC_ERR);
+        scene.expect(2, IBV_WC_WR_FLUSH_ERR);
+        assert_int_equal(scene.pair.seen(false).size(), 4);
+        assert_false(b.deadline().has_value());
+    }
+}
+
+void error_state_says_nothing_to_who_waits_for_nothing(void**) {
+    Scene scene;
+    post(scene.pair.a, scene.request(IBV_WR_RDMA_READ, 1));
+    post(scene.pair.a, scene.request(IBV_WR_RDMA_WRITE, 2));
+    scene.pair.run();
+    scene.expect(1, IBV_WC_SUCCESS);
+    scene.expect(2, IBV_WC_SUCCESS);
+    scene.pair.seen(false);
+    scene.pair.b.endpoint.set_state(IBV_QPS_ERR);
+    scene.pair.run();
+    assert_true(scene.pair.seen(false).empty());
+    assert_int_equal(scene.pair.a.endpoint.state(), IBV_QPS_RTS);
+}
+
+// The first part of a read came, the rest never does.
+void error_state_in_the_middle_of_an_answer(void**) {
+    Scene scene;
+    post(scene.pair.a, scene.request(IBV_WR_RDMA_READ, 1));
+    scene.pair.collect();
+    scene.deliver(1);
+    rc::OutPacket out;
+    assert_true(scene.pair.b.endpoint.next_packet(out));
+    scene.pair.b.endpoint.set_state(IBV_QPS_ERR);
+    Packet first{out.header, std::vector<std::byte>(out.payload_size), false};
+    assert_true(scene.pair.deliver(first));
+    scene.pair.run();
+    assert_false(scene.pair.fatal);
+    scene.expect(1, IBV_WC_RETRY_EXC_ERR);
+}
+
 void what_was_taken_in_is_acknowledged_even_in_error_state(void**) {
     Scene scene;
     Request quiet = scene.request(IBV_WR_RDMA_WRITE, 1);
@@ -333,6 +401,9 @@ int main() {
         cmocka_unit_test(a_lost_link_in_the_middle_of_a_read_response),
         cmocka_unit_test(a_receive_under_way_is_flushed),
         cmocka_unit_test(error_state_flushes_and_answers_no_more),
+        cmocka_unit_test(requests_to_a_queue_pair_in_error_use_up_their_tries),
+        cmocka_unit_test(error_state_says_nothing_to_who_waits_for_nothing),
+        cmocka_unit_test(error_state_in_the_middle_of_an_answer),
         cmocka_unit_test(what_was_taken_in_is_acknowledged_even_in_error_state),
         cmocka_unit_test(reset_forgets_everything_silently),
         cmocka_unit_test(a_queue_pair_lives_again_after_reset),
