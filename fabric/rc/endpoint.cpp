@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "rc/context.hpp"
+#include "rc/post.hpp"
 #include "rc/receive_queue.hpp"
 #include "rc/request_shape.hpp"
 #include "rc/requester.hpp"
@@ -136,6 +137,14 @@ int Endpoint::post_send(const ibv_send_wr& wr) {
 
 int Endpoint::post_native(const NativeRequest& request) {
     return impl_->requester.post(request);
+}
+
+int Endpoint::check_send(const ibv_send_wr& wr) const {
+    return check(wr, impl_->capacity);
+}
+
+int Endpoint::check_native(const NativeRequest& request) {
+    return check(request);
 }
 
 int Endpoint::post_receive(const ibv_recv_wr& wr) {

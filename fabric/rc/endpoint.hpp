@@ -140,6 +140,9 @@ public:
         std::array<std::byte, 8> value;  // atomic write
     };
     int post_native(const NativeRequest& request);
+    // What posting it would say of the request itself: 0 or EINVAL.
+    int check_send(const ibv_send_wr& wr) const;
+    static int check_native(const NativeRequest& request);
     int post_receive(const ibv_recv_wr& wr);  // own receive queue only
     ReceiveQueue& own_receive_queue();
 

@@ -70,46 +70,63 @@ void copy_inline(std::span<const ibv_sge> sges, std::byte* to) {
     }
 }
 
-int take_data(std::span<const ibv_sge> sges, const Capacity& capacity, SendRequest& out) {
+void take_data(std::span<const ibv_sge> sges, SendRequest& out) {
     out.length = total_length(sges);
     out.sge_count = 0;
-    if (!out.is_inline) {
-        out.sge_count = static_cast<std::uint8_t>(sges.size());
-        std::copy(sges.begin(), sges.end(), out.sge_storage());
-        return 0;
+    if (out.is_inline) {
+        copy_inline(sges, out.tail());
+        return;
     }
-    if (brings_data(out.kind) || out.length > std::min(capacity.inline_bytes, kMaxInline)) {
-        return EINVAL;
-    }
-    copy_inline(sges, out.tail());
-    return 0;
+    out.sge_count = static_cast<std::uint8_t>(sges.size());
+    std::copy(sges.begin(), sges.end(), out.sge_storage());
+}
+
+std::span<const ibv_sge> pieces_of(const ibv_send_wr& wr) {
+    return {wr.sg_list, static_cast<std::size_t>(wr.num_sge)};
 }
 
 }  // namespace
 
-int take(const ibv_send_wr& wr, const Capacity& capacity, SendRequest& out) {
+int check(const ibv_send_wr& wr, const Capacity& capacity) {
     const auto kind = kind_of(wr.opcode);
     const std::uint32_t sge_limit = std::min(capacity.send_sge, kMaxSge);
     if (!kind || (wr.send_flags & ~kKnownFlags) != 0 || wr.num_sge < 0 ||
         static_cast<std::uint32_t>(wr.num_sge) > sge_limit) {
         return EINVAL;
     }
-    out.wr_id = wr.wr_id;
-    out.kind = *kind;
-    out.received = 0;
-    set_flags(wr.send_flags, capacity, out);
-    set_remote(wr, out);
-    return take_data({wr.sg_list, static_cast<std::size_t>(wr.num_sge)}, capacity, out);
+    const bool is_inline = (wr.send_flags & IBV_SEND_INLINE) != 0;
+    const bool fits =
+        !is_inline || (!brings_data(*kind) &&
+                       total_length(pieces_of(wr)) <= std::min(capacity.inline_bytes, kMaxInline));
+    return fits ? 0 : EINVAL;
 }
 
-int take(const Endpoint::NativeRequest& request, const Capacity& capacity, SendRequest& out) {
+int check(const Endpoint::NativeRequest& request) {
     const bool flush = request.kind == Endpoint::NativeRequest::Kind::Flush;
     constexpr unsigned kTypes = kFlushGlobal | kFlushPersistent;
     const bool bad_flush = (request.type & kTypes) == 0 || (request.type & ~kTypes) != 0 ||
                            request.level > kFlushRegion;
-    if ((request.send_flags & ~kKnownFlags) != 0 || (flush && bad_flush)) {
-        return EINVAL;
+    return (request.send_flags & ~kKnownFlags) != 0 || (flush && bad_flush) ? EINVAL : 0;
+}
+
+int take(const ibv_send_wr& wr, const Capacity& capacity, SendRequest& out) {
+    if (const int error = check(wr, capacity); error != 0) {
+        return error;
     }
+    out.wr_id = wr.wr_id;
+    out.kind = *kind_of(wr.opcode);
+    out.received = 0;
+    set_flags(wr.send_flags, capacity, out);
+    set_remote(wr, out);
+    take_data(pieces_of(wr), out);
+    return 0;
+}
+
+int take(const Endpoint::NativeRequest& request, const Capacity& capacity, SendRequest& out) {
+    if (const int error = check(request); error != 0) {
+        return error;
+    }
+    const bool flush = request.kind == Endpoint::NativeRequest::Kind::Flush;
     out.wr_id = request.wr_id;
     out.kind = flush ? Kind::Flush : Kind::AtomicWrite;
     out.received = 0;

@@ -7,6 +7,9 @@
 
 namespace fabric::rc {
 
+// 0 or EINVAL: what take() would say.
+int check(const ibv_send_wr& wr, const Capacity& capacity);
+int check(const Endpoint::NativeRequest& request);
 // 0 and a filled `out`, or EINVAL.
 int take(const ibv_send_wr& wr, const Capacity& capacity, SendRequest& out);
 int take(const Endpoint::NativeRequest& request, const Capacity& capacity, SendRequest& out);

@@ -70,6 +70,21 @@ void SendBatch::set_inline(std::span<const ibv_data_buf> buffers) {
 }
 
 int SendBatch::post_to(rc::Endpoint& endpoint) const {
+    const auto check = [](rc::Endpoint& to, const Item& item, const ibv_send_wr& wr) {
+        return item.is_native ? rc::Endpoint::check_native(item.native) : to.check_send(wr);
+    };
+    const auto post = [](rc::Endpoint& to, const Item& item, const ibv_send_wr& wr) {
+        return item.is_native ? to.post_native(item.native) : to.post_send(wr);
+    };
+    if (items_.size() > 1)
+        if (const int error = each(check, endpoint); error != 0)
+            return error;
+    return each(post, endpoint);
+}
+
+// Until the first error, which is returned.
+int SendBatch::each(int (*act)(rc::Endpoint&, const Item&, const ibv_send_wr&),
+                    rc::Endpoint& endpoint) const {
     for (const Item& item : items_) {
         ibv_send_wr wr = item.wr;
         ibv_sge inline_piece = {
@@ -80,9 +95,7 @@ int SendBatch::post_to(rc::Endpoint& endpoint) const {
         wr.sg_list =
             is_inline ? &inline_piece : const_cast<ibv_sge*>(pieces_.data() + item.first_piece);
         wr.num_sge = is_inline ? 1 : wr.num_sge;
-        const int error =
-            item.is_native ? endpoint.post_native(item.native) : endpoint.post_send(wr);
-        if (error != 0)
+        if (const int error = act(endpoint, item, wr); error != 0)
             return error;
     }
     return 0;

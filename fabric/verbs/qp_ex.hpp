@@ -33,7 +33,7 @@ public:
 
     int error() const { return error_; }
     std::size_t size() const { return items_.size(); }
-    int post_to(rc::Endpoint& endpoint) const;
+    int post_to(rc::Endpoint& endpoint) const;  // all of it or nothing, if there is room
 
 private:
     struct Item {
@@ -44,6 +44,9 @@ private:
         std::size_t inline_offset = 0;
         std::size_t inline_bytes = 0;
     };
+
+    int each(int (*act)(rc::Endpoint&, const Item&, const ibv_send_wr&),
+             rc::Endpoint& endpoint) const;
 
     std::mutex mutex_;
     std::vector<Item> items_;

@@ -209,6 +209,33 @@ void native_atomic_write(void**) {
 }
 #endif
 
+// Nothing of it, although what is in front of the bad request is good.
+void a_bad_request_refuses_the_batch(void**) {
+    Fixture f;
+    std::string data(100, 'x');  // more than the queue pair has room for
+    for (const bool inlined : {true, false}) {
+        ibv_wr_start(f.ex);
+        f.request(1);
+        ibv_wr_rdma_write(f.ex, f.b.mr->rkey, f.remote(0));
+        f.set(0, 8);
+        f.request(2);
+        if (!inlined)
+            f.ex->wr_flags |= IBV_SEND_IP_CSUM;
+        ibv_wr_rdma_write(f.ex, f.b.mr->rkey, f.remote(0));
+        if (inlined)
+            ibv_wr_set_inline_data(f.ex, data.data(), data.size());
+        else
+            f.set(0, 8);
+        assert_int_equal(ibv_wr_complete(f.ex), EINVAL);
+    }
+    ibv_wr_start(f.ex);
+    f.request(3);
+    ibv_wr_rdma_write(f.ex, f.b.mr->rkey, f.remote(0));
+    f.set(0, 8);
+    assert_int_equal(ibv_wr_complete(f.ex), 0);
+    f.expect(3, IBV_WC_RDMA_WRITE);
+}
+
 }  // namespace
 
 int main() {
@@ -220,6 +247,7 @@ int main() {
         cmocka_unit_test(a_batch_that_is_given_up),
         cmocka_unit_test(a_batch_that_does_not_fit_is_not_posted),
         cmocka_unit_test(too_much_inline_data_refuses_the_batch),
+        cmocka_unit_test(a_bad_request_refuses_the_batch),
 #ifdef RPMA_HAVE_NATIVE_ATOMIC_WRITE
         cmocka_unit_test(native_atomic_write),
 #endif
