@@ -185,6 +185,8 @@ int RcQueuePair::change(const ibv_qp_attr& attr, int mask, std::uint32_t stream_
     if (retired_ || ((mask & IBV_QP_CUR_STATE) != 0 && attr.cur_qp_state != from) ||
         !transition_allowed(from, to, mask) || !valid_attributes(attr, mask))
         return EINVAL;
+    if (to == IBV_QPS_SQD && from != IBV_QPS_SQD)
+        attr_.en_sqd_async_notify = 0;  // asked for each time
     merge_attributes(attr_, attr, mask);
     *connect = from == IBV_QPS_INIT && to == IBV_QPS_RTR;
     if (*connect)
@@ -405,7 +407,7 @@ rc::ReceiveQueue& RcQueuePair::receive_queue() {
 }
 
 void RcQueuePair::async_event(ibv_event_type type) {
-    if (retired_)
+    if (retired_ || (type == IBV_EVENT_SQ_DRAINED && attr_.en_sqd_async_notify == 0))
         return;
     ibv_async_event event{};
     event.event_type = type;

@@ -352,6 +352,30 @@ void destroying_takes_completions_along(void**) {
     assert_int_equal(ibv_destroy_cq(shared), 0);
 }
 
+void says_that_it_is_drained_if_it_is_asked_to(void**) {
+    Device device;
+    assert_int_equal(fcntl(device.context->async_fd, F_SETFL, O_NONBLOCK), 0);
+    Node a(device);
+    Node b(device);
+    verbs_test::connect(a, b);
+    for (const bool asked : {false, true, false}) {
+        ibv_qp_attr attr{};
+        attr.qp_state = IBV_QPS_SQD;
+        attr.en_sqd_async_notify = 1;
+        assert_int_equal(
+            ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | (asked ? IBV_QP_EN_SQD_ASYNC_NOTIFY : 0)), 0);
+        ibv_async_event event{};
+        assert_int_equal(ibv_get_async_event(device.context, &event), asked ? 0 : -1);
+        if (asked) {
+            assert_int_equal(event.event_type, IBV_EVENT_SQ_DRAINED);
+            ibv_ack_async_event(&event);
+        }
+        attr.qp_state = IBV_QPS_RTS;
+        assert_int_equal(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), 0);
+    }
+    exchange(a, b);
+}
+
 void again_after_reset(void**) {
     Device device;
     Node a(device);
@@ -384,6 +408,7 @@ int main() {
         cmocka_unit_test(a_full_completion_queue_ends_the_queue_pair),
         cmocka_unit_test(nobody_polls),
         cmocka_unit_test(destroying_takes_completions_along),
+        cmocka_unit_test(says_that_it_is_drained_if_it_is_asked_to),
         cmocka_unit_test(again_after_reset),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
