@@ -18,6 +18,8 @@ namespace {
 // A sender gives up if its peer does not get in touch for so long; an adapter's retries end in
 // less.
 constexpr std::chrono::seconds kLinkTime{20};
+// Links that may wait for a queue pair to get ready.
+constexpr std::size_t kMaxOffers = 8;
 
 bool equal(const ibv_gid& a, const ibv_gid& b) {
     return std::memcmp(a.raw, b.raw, sizeof a.raw) == 0;
@@ -91,11 +93,22 @@ void RcQueuePair::unreachable(int error) {
         number_, std::strerror(error));
 }
 
+// Who the peer is, is not known before RTR. Until then the newest are kept, one of each caller.
 void RcQueuePair::offer(const std::shared_ptr<carrier::Link>& link, const Introduction& from) {
     std::optional<Offer> refused;
     {
         const std::lock_guard guard(mutex_);
-        refused = std::exchange(offer_, Offer{link, from});
+        auto old = std::find_if(offers_.begin(), offers_.end(), [&from](const Offer& offer) {
+            return offer.from.source_qp == from.source_qp &&
+                   equal(offer.from.source_gid, from.source_gid);
+        });
+        if (old == offers_.end() && offers_.size() == kMaxOffers)
+            old = offers_.begin();
+        if (old != offers_.end()) {
+            refused = std::move(*old);
+            offers_.erase(old);
+        }
+        offers_.push_back({link, from});
     }
     if (refused)
         refused->link->close();
@@ -105,20 +118,24 @@ void RcQueuePair::offer(const std::shared_ptr<carrier::Link>& link, const Introd
 void RcQueuePair::take_offer() {
     std::uint32_t interface = 0;
     std::optional<Introduction> own;
-    std::optional<Offer> offer;
+    std::vector<Offer> offers;
     bool taken = false;
     {
         const std::lock_guard guard(mutex_);
         own = own_introduction(&interface);
-        if (!own || !offer_)
+        if (!own)
             return;
-        offer = std::exchange(offer_, std::nullopt);
+        offers.swap(offers_);
         taken = link_ != nullptr && number_ != attr_.dest_qp_num;
     }
-    if (taken || !fits(*offer->link, offer->from, *own))
-        offer->link->close();
-    else
-        accept(*offer, *own);
+    for (const Offer& offer : offers) {
+        if (taken || !fits(*offer.link, offer.from, *own)) {
+            offer.link->close();
+            continue;
+        }
+        accept(offer, *own);
+        taken = true;
+    }
 }
 
 void RcQueuePair::accept(const Offer& offer, const Introduction& own) {
@@ -205,7 +222,8 @@ void RcQueuePair::lose_peer_later() {
 
 // Links of the connection manager are its own.
 void RcQueuePair::drop_links() {
-    std::array<std::shared_ptr<carrier::Link>, 4> links;
+    std::array<std::shared_ptr<carrier::Link>, 3> links;
+    std::vector<Offer> offers;
     {
         const std::lock_guard guard(mutex_);
         const bool own = qp_numbers::is_reachable(number_) && managed_packet_size_ == 0;
@@ -213,8 +231,8 @@ void RcQueuePair::drop_links() {
         calls_ = false;
         ++losses_;
         links = {own ? std::exchange(link_, nullptr) : nullptr, std::exchange(calling_, nullptr),
-                 std::exchange(loop_, nullptr), offer_ ? offer_->link : nullptr};
-        offer_.reset();
+                 std::exchange(loop_, nullptr)};
+        offers.swap(offers_);
     }
     for (const auto& link : links) {
         if (link == nullptr)
@@ -222,6 +240,8 @@ void RcQueuePair::drop_links() {
         link->set_packets(nullptr);
         link->close();
     }
+    for (const Offer& offer : offers)
+        offer.link->close();
 }
 
 }  // namespace fabric::verbs

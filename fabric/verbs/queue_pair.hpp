@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "carrier/engine.hpp"
 #include "faults/traffic.hpp"
@@ -129,7 +130,7 @@ private:
     bool calls_ = false;                      // the peer is being called
     std::shared_ptr<carrier::Link> calling_;  // that link, once it is known here
     std::shared_ptr<carrier::Link> loop_;     // incoming end of a link to itself
-    std::optional<Offer> offer_;              // of a peer that was faster than we
+    std::vector<Offer> offers_;               // of a peer that was faster than we; or of strangers
     bool expecting_link_ = false;
     carrier::Timer expecting_timer_;
     std::uint32_t losses_ = 0;  // of a link, and what makes up for them

@@ -255,6 +255,38 @@ void strangers_do_not_take_the_place_of_the_peer(void**) {
     exchange(a, b);
 }
 
+// All of them are there before it is known who the peer is.
+void strangers_before_and_behind_the_peer(void**) {
+    Device device;
+    Node a(device);
+    Node b(device);
+    const Node& waits = a.qp->qp_num > b.qp->qp_num ? a : b;
+    const Node& calls = &waits == &a ? b : a;
+    waits.to_init();
+    Introduction wrong{};
+    wrong.stream_mtu = 32768;
+    wrong.source_qp = calls.qp->qp_num + 1;
+    wrong.destination_qp = waits.qp->qp_num;
+    ibv_query_gid(device.context, 1, 0, &wrong.source_gid);
+    wrong.destination_gid = wrong.source_gid;
+    Stranger before(waits);
+    before.say(fabric::verbs::encode(wrong));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    calls.to_init();
+    calls.to_rtr(waits);
+    calls.to_rts();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ++wrong.source_qp;
+    Stranger behind(waits);
+    behind.say(fabric::verbs::encode(wrong));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    waits.to_rtr(calls);
+    waits.to_rts();
+    assert_true(before.sent_away());
+    assert_true(behind.sent_away());
+    exchange(a, b);
+}
+
 void introductions(void**) {
     Introduction out{};
     out.stream_mtu = 4096;
@@ -404,6 +436,7 @@ int main() {
         cmocka_unit_test(nobody_there),
         cmocka_unit_test(strangers_are_sent_away),
         cmocka_unit_test(strangers_do_not_take_the_place_of_the_peer),
+        cmocka_unit_test(strangers_before_and_behind_the_peer),
         cmocka_unit_test(introductions),
         cmocka_unit_test(a_full_completion_queue_ends_the_queue_pair),
         cmocka_unit_test(nobody_polls),
