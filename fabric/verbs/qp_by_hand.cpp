@@ -93,22 +93,30 @@ void RcQueuePair::unreachable(int error) {
         number_, std::strerror(error));
 }
 
-// Who the peer is, is not known before RTR. Until then the newest are kept, one of each caller.
-void RcQueuePair::offer(const std::shared_ptr<carrier::Link>& link, const Introduction& from) {
+// Caller holds the lock. Who the peer is, is not known before RTR. Until then the newest are kept,
+// one of each caller; the one that has to go is returned.
+std::optional<RcQueuePair::Offer> RcQueuePair::keep_offer(const Offer& fresh) {
     std::optional<Offer> refused;
+    auto old = std::find_if(offers_.begin(), offers_.end(), [&fresh](const Offer& offer) {
+        return offer.from.source_qp == fresh.from.source_qp &&
+               equal(offer.from.source_gid, fresh.from.source_gid);
+    });
+    if (old == offers_.end() && offers_.size() == kMaxOffers)
+        old = offers_.begin();
+    if (old != offers_.end()) {
+        refused = std::move(*old);
+        offers_.erase(old);
+    }
+    offers_.push_back(fresh);
+    return refused;
+}
+
+void RcQueuePair::offer(const std::shared_ptr<carrier::Link>& link, const Introduction& from) {
+    std::optional<Offer> refused = Offer{link, from};
     {
         const std::lock_guard guard(mutex_);
-        auto old = std::find_if(offers_.begin(), offers_.end(), [&from](const Offer& offer) {
-            return offer.from.source_qp == from.source_qp &&
-                   equal(offer.from.source_gid, from.source_gid);
-        });
-        if (old == offers_.end() && offers_.size() == kMaxOffers)
-            old = offers_.begin();
-        if (old != offers_.end()) {
-            refused = std::move(*old);
-            offers_.erase(old);
-        }
-        offers_.push_back({link, from});
+        if (!retired_)
+            refused = keep_offer(*refused);
     }
     if (refused)
         refused->link->close();
@@ -119,6 +127,7 @@ void RcQueuePair::take_offer() {
     std::uint32_t interface = 0;
     std::optional<Introduction> own;
     std::vector<Offer> offers;
+    std::shared_ptr<carrier::Link> unwanted;
     bool taken = false;
     {
         const std::lock_guard guard(mutex_);
@@ -135,7 +144,12 @@ void RcQueuePair::take_offer() {
         }
         accept(offer, *own);
         taken = true;
+        const std::lock_guard guard(mutex_);
+        if (retired_)  // meanwhile
+            unwanted = offer.link;
     }
+    if (unwanted != nullptr)
+        unwanted->close();
 }
 
 void RcQueuePair::accept(const Offer& offer, const Introduction& own) {

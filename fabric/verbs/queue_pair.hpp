@@ -101,6 +101,7 @@ private:
 
     std::optional<Introduction> own_introduction(std::uint32_t* interface) const;
     void connect_by_hand();
+    std::optional<Offer> keep_offer(const Offer& fresh);
     void take_offer();
     void accept(const Offer& offer, const Introduction& own);
     void drop_links();

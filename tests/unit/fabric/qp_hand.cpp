@@ -15,6 +15,8 @@
 #include "verbs/introduction.hpp"
 #include "verbs/qp.hpp"
 #include "verbs/qp_numbers.hpp"
+#include "verbs/qp_registry.hpp"
+#include "verbs/queue_pair.hpp"
 #include "waiting.hpp"
 
 using fabric::verbs::Introduction;
@@ -287,6 +289,36 @@ void strangers_before_and_behind_the_peer(void**) {
     exchange(a, b);
 }
 
+// Only says how often it was closed.
+class NoLink final : public fabric::carrier::Link {
+public:
+    void set_control(std::shared_ptr<fabric::carrier::ControlHandler>) override {}
+    void set_packets(std::shared_ptr<fabric::carrier::PacketHandler>) override {}
+    void send_datagram(std::span<const std::byte>) override {}
+    void kick() override {}
+    void push() override {}
+    void release(const fabric::memory::Region*) override {}
+    void close() override { ++closed; }
+    sockaddr_storage local_address() const override { return {}; }
+    sockaddr_storage peer_address() const override { return {}; }
+    std::uint64_t id() const override { return 0; }
+
+    int closed = 0;
+};
+
+// The caller would wait for ever.
+void a_link_that_comes_too_late_is_closed(void**) {
+    Device device;
+    std::shared_ptr<fabric::verbs::RcQueuePair> qp;
+    {
+        Node a(device);
+        qp = fabric::verbs::qp_registry::by_handle(a.qp);
+    }
+    const auto link = std::make_shared<NoLink>();
+    qp->offer(link, {});
+    assert_int_equal(link->closed, 1);
+}
+
 void introductions(void**) {
     Introduction out{};
     out.stream_mtu = 4096;
@@ -437,6 +469,7 @@ int main() {
         cmocka_unit_test(strangers_are_sent_away),
         cmocka_unit_test(strangers_do_not_take_the_place_of_the_peer),
         cmocka_unit_test(strangers_before_and_behind_the_peer),
+        cmocka_unit_test(a_link_that_comes_too_late_is_closed),
         cmocka_unit_test(introductions),
         cmocka_unit_test(a_full_completion_queue_ends_the_queue_pair),
         cmocka_unit_test(nobody_polls),
