@@ -89,7 +89,9 @@ for directory in /tmp/by-pc /tmp/by-cmake; do
     head -c 3000000 /dev/urandom >/tmp/replicas/source
     pair "$directory" replicate "/tmp/replicas/replica 3000000" "/tmp/replicas/source"
     kill -KILL "$server"
-    wait "$server" 2>/dev/null || true
+    status=0
+    wait "$server" 2>/dev/null || status=$?
+    [[ $status -eq 137 ]] || fail "replicate-server had ended by itself, status $status"
     cmp /tmp/replicas/source /tmp/replicas/replica || fail "the replica differs"
     cat /tmp/client.out
 done

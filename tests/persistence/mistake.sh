@@ -23,7 +23,7 @@ broken() {
 
 # What is lost: ranges, and operations by kind and number.
 losses() {
-    sed -n '/^lost:$/,/^kept/p' "$scratch/output" | grep -oE 'bytes [0-9]+ to [0-9]+: [a-zA-Z ]+[0-9 to]*' || true
+    sed -nE '/^lost:$/,/^kept/s/.*(bytes [0-9]+ to [0-9]+: [a-zA-Z ]+[0-9 to]*).*/\1/p' "$scratch/output"
 }
 
 for expectation in "$@"; do

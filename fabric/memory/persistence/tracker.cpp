@@ -288,8 +288,7 @@ void complain(const Totals& totals, const char* occasion, const std::string& fil
     } else {
         log(LogLevel::Warning,
             "direct write to persistent memory was declared, which this platform does not have "
-            "(%s); "
-            "the report is in %s",
+            "(%s); the report is in %s",
             occasion, file.c_str());
     }
 }

@@ -45,6 +45,14 @@ struct Fixture {
         assert_int_equal(wc.wr_id, id);
         assert_int_equal(wc.opcode, opcode);
     }
+    void write_works(std::uint64_t id) {
+        ibv_wr_start(ex);
+        request(id);
+        ibv_wr_rdma_write(ex, b.mr->rkey, remote(0));
+        set(0, 8);
+        assert_int_equal(ibv_wr_complete(ex), 0);
+        expect(id, IBV_WC_RDMA_WRITE);
+    }
 };
 
 void only_if_asked_for(void**) {
@@ -152,12 +160,7 @@ void a_batch_that_is_given_up(void**) {
     ibv_wr_rdma_write(f.ex, f.b.mr->rkey, f.remote(0));
     f.set(0, 8);
     ibv_wr_abort(f.ex);
-    ibv_wr_start(f.ex);
-    f.request(2);
-    ibv_wr_rdma_write(f.ex, f.b.mr->rkey, f.remote(0));
-    f.set(0, 8);
-    assert_int_equal(ibv_wr_complete(f.ex), 0);
-    f.expect(2, IBV_WC_RDMA_WRITE);
+    f.write_works(2);
 }
 
 void a_batch_that_does_not_fit_is_not_posted(void**) {
@@ -228,12 +231,7 @@ void a_bad_request_refuses_the_batch(void**) {
             f.set(0, 8);
         assert_int_equal(ibv_wr_complete(f.ex), EINVAL);
     }
-    ibv_wr_start(f.ex);
-    f.request(3);
-    ibv_wr_rdma_write(f.ex, f.b.mr->rkey, f.remote(0));
-    f.set(0, 8);
-    assert_int_equal(ibv_wr_complete(f.ex), 0);
-    f.expect(3, IBV_WC_RDMA_WRITE);
+    f.write_works(3);
 }
 
 }  // namespace

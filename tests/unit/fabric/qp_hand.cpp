@@ -201,17 +201,23 @@ private:
     links::End end_;
 };
 
+Introduction introduction(std::uint32_t source, const Node& destination) {
+    Introduction made{};
+    made.stream_mtu = 32768;
+    made.source_qp = source;
+    made.destination_qp = destination.qp->qp_num;
+    ibv_query_gid(destination.qp->context, 1, 0, &made.source_gid);
+    made.destination_gid = made.source_gid;
+    return made;
+}
+
 void strangers_are_sent_away(void**) {
     Device device;
     Node a(device);
     Node b(device);
     verbs_test::connect(a, b);
     exchange(a, b);
-    Introduction wrong{};
-    wrong.stream_mtu = 32768;
-    wrong.source_qp = b.qp->qp_num;
-    ibv_query_gid(device.context, 1, 0, &wrong.source_gid);
-    wrong.destination_gid = wrong.source_gid;
+    Introduction wrong = introduction(b.qp->qp_num, a);
     {
         Stranger nonsense(a);
         nonsense.say(links::pattern(256, 1));
@@ -239,12 +245,7 @@ void strangers_do_not_take_the_place_of_the_peer(void**) {
     const Node& waits = a.qp->qp_num > b.qp->qp_num ? a : b;
     const Node& calls = &waits == &a ? b : a;
     waits.to_init();
-    Introduction wrong{};
-    wrong.stream_mtu = 32768;
-    wrong.source_qp = calls.qp->qp_num + 1;
-    wrong.destination_qp = waits.qp->qp_num;
-    ibv_query_gid(device.context, 1, 0, &wrong.source_gid);
-    wrong.destination_gid = wrong.source_gid;
+    Introduction wrong = introduction(calls.qp->qp_num + 1, waits);
     Stranger early(waits);
     early.say(fabric::verbs::encode(wrong));
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -265,12 +266,7 @@ void strangers_before_and_behind_the_peer(void**) {
     const Node& waits = a.qp->qp_num > b.qp->qp_num ? a : b;
     const Node& calls = &waits == &a ? b : a;
     waits.to_init();
-    Introduction wrong{};
-    wrong.stream_mtu = 32768;
-    wrong.source_qp = calls.qp->qp_num + 1;
-    wrong.destination_qp = waits.qp->qp_num;
-    ibv_query_gid(device.context, 1, 0, &wrong.source_gid);
-    wrong.destination_gid = wrong.source_gid;
+    Introduction wrong = introduction(calls.qp->qp_num + 1, waits);
     Stranger before(waits);
     before.say(fabric::verbs::encode(wrong));
     std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -44,10 +44,11 @@ show_hang() {
 # end_guest RESULTS LIMIT [FILE]: boots the guest for the command in RESULTS and waits for its end, for LIMIT seconds at most.
 # Its exit status is that of the command.
 end_guest() {
-    local words
+    local words ended=0
     mapfile -t words < <(qemu_words "$1" "${3:-}")
-    timeout -k 5 "$2" nice -n 5 "${words[@]}" -monitor none -serial "file:$1/console" </dev/null || true
-    if [[ ! -s $1/status ]]; then
+    timeout -k 5 "$2" nice -n 5 "${words[@]}" -monitor none -serial "file:$1/console" </dev/null || ended=$?
+    if [[ $ended != 0 || ! -s $1/status ]]; then
+        echo "vm: QEMU ended with status $ended"
         show_hang "$1" "$2"
         return 1
     fi
