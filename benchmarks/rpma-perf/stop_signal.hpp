@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ctrl-C and SIGTERM: the first one asks to end, the second one ends at once.
+// Ctrl-C and SIGTERM: the first one asks to end, another one half a second later ends at once.
 #pragma once
 
 namespace perf {

@@ -172,6 +172,28 @@ impostor() {
     json out.json 'd["results"][0]["runs"][0]["complete"]'
 }
 
+@test "a request to end that comes as two signals is one request" {
+    start_server
+    kill "$server"
+    sleep 0.05
+    kill "$server"
+    ends_with 0 "$server"
+    server=
+}
+
+@test "a second Ctrl-C ends what waits for its server" {
+    start_server
+    start_client --duration 30 --json out.json
+    sleep 1
+    kill -STOP "$server"
+    kill -INT "$client"
+    sleep 1
+    kill -INT "$client"
+    ends_with 130 "$client"
+    kill -KILL "$server"
+    [[ ! -e out.json ]]
+}
+
 @test "a full disk" {
     run -1 --separate-stderr perf_local --api tcp --json /dev/full --csv out.csv
     one_line "cannot write /dev/full: No space left on device"
