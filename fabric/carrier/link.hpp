@@ -56,6 +56,9 @@ public:
     // that still arrive are thrown away, and if the peer goes on with them the link ends after a
     // short while.
     virtual void set_packets(std::shared_ptr<PacketHandler> handler) = 0;
+    // After detaching: the peer waits for an answer that will not come, so the link ends as if the
+    // peer had gone on.
+    virtual void abandon() = 0;
 
     // Queues a management datagram (up to 256 bytes, filled with zeros); it goes out before the
     // next packet, at once if the carrier takes it.

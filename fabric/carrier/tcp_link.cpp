@@ -84,6 +84,12 @@ void TcpLink::set_packets(std::shared_ptr<PacketHandler> handler) {
     resume();
 }
 
+void TcpLink::abandon() {
+    const std::lock_guard receiving(receive_mutex_);
+    if (packets_ == nullptr && state_ == State::Open)
+        watch_discards();
+}
+
 // Goes on with packets that waited for a handler.
 void TcpLink::resume() {
     const std::lock_guard receiving(receive_mutex_);

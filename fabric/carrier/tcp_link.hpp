@@ -25,6 +25,7 @@ public:
 
     void set_control(std::shared_ptr<ControlHandler> handler) override;
     void set_packets(std::shared_ptr<PacketHandler> handler) override;
+    void abandon() override;
     void send_datagram(std::span<const std::byte> mad) override;
     void kick() override;
     void push() override;

@@ -96,10 +96,10 @@ public:
     }
 
     void reset() {
-        inbound.owner = Inbound::Owner::Nobody;
         close_account(false);
         requester.clear();
         responder.clear();
+        inbound.owner = Inbound::Owner::Nobody;
         receives.clear();
         link_up = true;
         established = false;
@@ -203,6 +203,14 @@ bool Endpoint::send_queue_idle() const {
     return impl_->requester.idle();
 }
 
+void Endpoint::acknowledge() {
+    impl_->responder.acknowledge();
+}
+
+bool Endpoint::owes_answer() const {
+    return impl_->responder.owes_answer();
+}
+
 void Endpoint::release_send_slots(std::uint32_t slots) {
     impl_->requester.release_slots(slots);
 }
@@ -228,10 +236,10 @@ Endpoint::Begin Endpoint::begin(const wire::Header& header, std::size_t payload_
     self.inbound.owner = Inbound::Owner::Nobody;
     self.inbound.segment_count = 0;
     const bool ours = header.destination_qp == self.attributes.qp_number;
-    if (self.state == IBV_QPS_ERR && ours && !is_response(header.opcode)) {
-        self.responder.drop(header.psn);
-    }
     if (!self.receiving()) {
+        if (ours && !is_response(header.opcode)) {
+            self.responder.drop(header.psn);
+        }
         return {};
     }
     if (!ours || payload_bytes > self.attributes.path_mtu) {

@@ -156,6 +156,8 @@ public:
     ibv_qp_state state() const;
     std::uint32_t send_room() const;  // requests that can be posted now
     bool send_queue_idle() const;     // nothing unacknowledged, nothing to send
+    bool owes_answer() const;         // the peer waits for one to a request
+    void acknowledge();               // what was taken in, with the next packet
     // Thread-safe without the lock: the program has polled completions that free so many slots.
     void release_send_slots(std::uint32_t slots);
 

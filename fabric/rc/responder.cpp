@@ -63,11 +63,17 @@ Responder::Responder(Context& context, Inbound& inbound) : context_(context), in
 
 void Responder::restart() {
     expected_psn_ = context_.attributes.receive_psn & wire::kPsnMask;
+    connected_ = true;
+    dropped_until_.reset();
     msn_ = 0;
     responses_.resize(context_.attributes.max_dest_rd_atomic);
 }
 
 void Responder::clear() {
+    if (owes_answer()) {
+        ask_later();
+    }
+    expect_unsent();
     message_ = Message::None;
     has_receive_ = false;
     responses_.clear();
@@ -77,7 +83,6 @@ void Responder::clear() {
     ack_due_ = false;
     unacknowledged_ = false;
     lazy_until_.reset();
-    dropped_until_.reset();
 }
 
 void Responder::flush() {
@@ -88,31 +93,41 @@ void Responder::flush() {
     if (failed_) {
         return;
     }
-    const Response* const unsent = responses_.next_pending();
-    if (unsent != nullptr || nak_ || inbound_.owner == Inbound::Owner::Responder) {
+    const bool unsent = responses_.any_pending();
+    if (unsent || nak_ || inbound_.owner == Inbound::Owner::Responder) {
         ask_later();
     }
     // What was taken in is acknowledged even now, so that the peer does not see it fail; but no
     // longer behind unsent responses.
-    ack_due_ = unacknowledged_ && unsent == nullptr;
-    if (unsent != nullptr) {
-        expected_psn_ = psn_add(unsent->psn, unsent->sent);
-    }
+    ack_due_ = unacknowledged_ && !unsent;
+    expect_unsent();
     responses_.clear();
     nak_.reset();
     lazy_until_.reset();
 }
 
+bool Responder::owes_answer() const {
+    return responses_.any_pending() || nak_ || unacknowledged_ || dropped_until_ ||
+           inbound_.owner == Inbound::Owner::Responder;
+}
+
 // What is answered already is not dropped.
 void Responder::drop(std::uint32_t psn) {
-    if (!failed_ && !psn_before(psn, expected_psn_)) {
+    if (connected_ && !failed_ && !psn_before(psn, expected_psn_)) {
         ask_later();
     }
 }
 
-// In state ERR an adapter is silent, and its peer tries again each time its patience is at an end,
-// until its tries are. Over a stream nobody loses patience while the other side lives, so the peer
-// is told to try again.
+// What will not be sent any more can only be asked for again.
+void Responder::expect_unsent() {
+    if (const Response* const unsent = responses_.next_pending()) {
+        expected_psn_ = psn_add(unsent->psn, unsent->sent);
+    }
+}
+
+// In these states an adapter is silent, and its peer tries again each time its patience is at an
+// end, until its tries are. Over a stream nobody loses patience while the other side lives, so the
+// peer is told to try again.
 void Responder::ask_later() {
     if (!dropped_until_) {
         dropped_until_ = context_.now + kDroppedTime;
@@ -133,7 +148,7 @@ void Responder::tick() {
     }
     if (lazy_until_ && context_.now >= *lazy_until_) {
         lazy_until_.reset();
-        ack_due_ = ack_due_ || unacknowledged_;
+        acknowledge();
     }
 }
 

@@ -21,7 +21,9 @@ public:
 
     void begin(const wire::Header& header, std::uint32_t payload);
     void end(bool placed);
-    void drop(std::uint32_t psn);  // a request that came in state ERR
+    void drop(std::uint32_t psn);  // a request that came in state ERR, RESET or INIT
+    bool owes_answer() const;      // a request of the peer has none yet
+    void acknowledge() { ack_due_ = ack_due_ || unacknowledged_; }
 
     // The next response or acknowledgement. `hurry`: what was taken in is to be acknowledged now,
     // asked for or not.
@@ -73,6 +75,7 @@ private:
     void begin_duplicate(const wire::Header& header);
     void ask_again(std::uint32_t psn);
     void ask_later();
+    void expect_unsent();
     Fault execute(const wire::Header& header);
     Fault execute_atomic(const wire::Header& header);
     Fault execute_atomic_write(const wire::Header& header);
@@ -93,6 +96,7 @@ private:
     Context& context_;
     Inbound& inbound_;
     std::uint32_t expected_psn_ = 0;
+    bool connected_ = false;  // the PSN is one agreed with a peer
     std::uint32_t msn_ = 0;
 
     Message message_ = Message::None;  // the message of several packets that is under way

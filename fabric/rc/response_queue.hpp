@@ -37,6 +37,7 @@ public:
     void clear();
 
     bool full() const { return pending_ == limit_; }
+    bool any_pending() const { return pending_ != 0; }
     void push(const Response& response);  // only if not full; the oldest answered entry makes room
 
     // The oldest entry that is to be sent, or nullptr.

@@ -231,6 +231,7 @@ void RcQueuePair::push() {
     std::shared_ptr<carrier::Link> link;
     {
         const std::lock_guard guard(mutex_);
+        endpoint_.acknowledge();
         link = link_;
     }
     if (link != nullptr)
@@ -239,14 +240,7 @@ void RcQueuePair::push() {
 
 void RcQueuePair::retire() {
     push();
-    std::shared_ptr<carrier::Link> link;
-    {
-        const std::lock_guard guard(mutex_);
-        retired_ = true;
-        link = link_;
-    }
-    if (link != nullptr)
-        link->set_packets(nullptr);
+    detach();
     drop_links();
     {
         const std::lock_guard guard(mutex_);
@@ -266,6 +260,24 @@ void RcQueuePair::retire() {
     await_acknowledged(&qp.mutex, &qp.cond, &qp.events_completed,
                        Context::of(qp.context).async.forget(&events_taken_));
     Context::of(qp.context).drop_user();
+}
+
+void RcQueuePair::detach() {
+    std::shared_ptr<carrier::Link> link;
+    {
+        const std::lock_guard guard(mutex_);
+        retired_ = true;
+        link = link_;
+    }
+    if (link == nullptr)
+        return;
+    link->set_packets(nullptr);
+    const bool peer_waits = [&] {
+        const std::lock_guard guard(mutex_);
+        return endpoint_.owes_answer();
+    }();
+    if (peer_waits)
+        link->abandon();
 }
 
 // --- the carrier's calls ---

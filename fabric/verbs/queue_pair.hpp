@@ -91,6 +91,7 @@ private:
     int change(const ibv_qp_attr& attr, int mask, std::uint32_t stream_mtu, bool* connect);
     std::uint32_t packet_size(std::uint32_t stream_mtu) const;
     void push();
+    void detach();
     void settle();
     void entered_error();
     void watch_deadline();

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -191,6 +192,63 @@ void a_peer_that_vanishes_disconnects(void**) {
     server.events.expect(RDMA_CM_EVENT_ESTABLISHED);
     peer.reset();
     server.events.expect(RDMA_CM_EVENT_DISCONNECTED);
+}
+
+void set_state(const Peer& peer, ibv_qp_state state) {
+    ibv_qp_attr attr{};
+    attr.qp_state = state;
+    assert_int_equal(ibv_modify_qp(peer->qp, &attr, IBV_QP_STATE), 0);
+}
+
+void write_nothing(const Peer& peer) {
+    ibv_send_wr wr{};
+    ibv_send_wr* bad = nullptr;
+    wr.opcode = IBV_WR_RDMA_WRITE;
+    wr.send_flags = IBV_SEND_SIGNALED;
+    assert_int_equal(ibv_post_send(peer->qp, &wr, &bad), 0);
+}
+
+ibv_wc_status next_status(const Peer& peer) {
+    ibv_wc wc{};
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);
+    while (ibv_poll_cq(peer->send_cq, 1, &wc) == 0 && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return wc.status;
+}
+
+// Its id lives on, so the connection does; but nobody answers the peer's requests any more.
+void requests_to_a_pair_that_is_no_longer_ready_end(void**) {
+    enum class How { Reset, Destroyed, DestroyedWhileAsked };
+    for (const How how : {How::Reset, How::Destroyed, How::DestroyedWhileAsked}) {
+        Connection c;
+        if (how == How::DestroyedWhileAsked) {
+            set_state(c.accepted, IBV_QPS_ERR);
+            write_nothing(c.client.id);
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));  // has come by then
+        }
+        if (how == How::Reset)
+            set_state(c.accepted, IBV_QPS_RESET);
+        else
+            rdma_destroy_qp(c.accepted.get());
+        if (how != How::DestroyedWhileAsked)
+            write_nothing(c.client.id);
+        assert_int_equal(next_status(c.client.id), IBV_WC_RETRY_EXC_ERR);
+    }
+}
+
+// A write that asked for no answer is done nevertheless.
+void a_pair_that_goes_acknowledges_what_has_come(void**) {
+    Connection c;
+    ibv_send_wr wr{};
+    ibv_send_wr* bad = nullptr;
+    wr.opcode = IBV_WR_RDMA_WRITE;
+    assert_int_equal(ibv_post_send(c.client.id->qp, &wr, &bad), 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    rdma_destroy_qp(c.accepted.get());
+    std::this_thread::sleep_for(std::chrono::seconds(3));  // a link that was given up would be gone
+    ibv_wc wc{};
+    assert_int_equal(ibv_poll_cq(c.client.id->send_cq, 1, &wc), 0);
+    assert_true(c.client.events.empty());
 }
 
 void a_peer_that_vanishes_before_accepting(void**) {
@@ -398,6 +456,8 @@ int main() {
         cmocka_unit_test(disconnecting_before_hearing_of_the_connection),
         cmocka_unit_test(nothing_comes_after_destroying),
         cmocka_unit_test(a_peer_that_vanishes_disconnects),
+        cmocka_unit_test(requests_to_a_pair_that_is_no_longer_ready_end),
+        cmocka_unit_test(a_pair_that_goes_acknowledges_what_has_come),
         cmocka_unit_test(a_peer_that_vanishes_before_accepting),
         cmocka_unit_test(a_peer_that_vanishes_before_the_last_message),
         cmocka_unit_test(requests_that_do_not_fit_are_rejected),

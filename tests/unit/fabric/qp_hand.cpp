@@ -293,6 +293,7 @@ public:
     void send_datagram(std::span<const std::byte>) override {}
     void kick() override {}
     void push() override {}
+    void abandon() override {}
     void release(const fabric::memory::Region*) override {}
     void close() override { ++closed; }
     sockaddr_storage local_address() const override { return {}; }

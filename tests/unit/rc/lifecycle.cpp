@@ -140,9 +140,7 @@ void error_state_flushes_and_answers_no_more(void**) {
     assert_true(scene.pair.a.sends.empty());
 }
 
-// The peer's queue pair is in error, and its program does nothing about it. As on a network, where
-// the requests would time out.
-void requests_to_a_queue_pair_in_error_use_up_their_tries(void**) {
+void requests_use_up_their_tries(ibv_qp_state state) {
     enum class When { Before, Unanswered, NotReady, InPayload };
     for (const When when : {When::Before, When::Unanswered, When::NotReady, When::InPayload}) {
         Scene scene;
@@ -161,7 +159,7 @@ void requests_to_a_queue_pair_in_error_use_up_their_tries(void**) {
         } else if (when != When::Before) {
             scene.deliver(1);
         }
-        b.set_state(IBV_QPS_ERR);
+        b.set_state(state);
         b.end(true);
         if (when != When::Before) {
             scene.pair.flight.clear();  // nothing comes that would remind b
@@ -176,6 +174,16 @@ void requests_to_a_queue_pair_in_error_use_up_their_tries(void**) {
         assert_int_equal(scene.pair.seen(false).size(), 4);
         assert_false(b.deadline().has_value());
     }
+}
+
+// The peer's queue pair is in error, and its program does nothing about it. As on a network, where
+// the requests would time out.
+void requests_to_a_queue_pair_in_error_use_up_their_tries(void**) {
+    requests_use_up_their_tries(IBV_QPS_ERR);
+}
+
+void requests_to_a_queue_pair_that_was_reset_use_up_their_tries(void**) {
+    requests_use_up_their_tries(IBV_QPS_RESET);
 }
 
 void error_state_says_nothing_to_who_waits_for_nothing(void**) {
@@ -402,6 +410,7 @@ int main() {
         cmocka_unit_test(a_receive_under_way_is_flushed),
         cmocka_unit_test(error_state_flushes_and_answers_no_more),
         cmocka_unit_test(requests_to_a_queue_pair_in_error_use_up_their_tries),
+        cmocka_unit_test(requests_to_a_queue_pair_that_was_reset_use_up_their_tries),
         cmocka_unit_test(error_state_says_nothing_to_who_waits_for_nothing),
         cmocka_unit_test(error_state_in_the_middle_of_an_answer),
         cmocka_unit_test(what_was_taken_in_is_acknowledged_even_in_error_state),
