@@ -17,11 +17,13 @@ Status look_up_failure(int result, int err, const char* node, const char* servic
     const char* port = service != nullptr ? service : "(none)";
     if (result == EAI_SYSTEM || (result == -1 && err != 0)) {
         return Status::system(err == ENOMEM ? RPMA_E_NOMEM : RPMA_E_PROVIDER, err,
-                              "rdma_getaddrinfo(%s, port %s) failed", node, port);
+                              "rdma_getaddrinfo(" RPMA_NAME ", port " RPMA_PORT ") failed", node,
+                              port);
     }
-    return Status::failure(result == EAI_MEMORY ? RPMA_E_NOMEM : RPMA_E_PROVIDER,
-                           "rdma_getaddrinfo(%s, port %s) failed: %s (%d)", node, port,
-                           gai_strerror(result), result);
+    return Status::failure(
+        result == EAI_MEMORY ? RPMA_E_NOMEM : RPMA_E_PROVIDER,
+        "rdma_getaddrinfo(" RPMA_NAME ", port " RPMA_PORT ") failed: %s (%d); %s", node, port,
+        gai_strerror(result), result, "look the name up by `getent ahosts NAME`");
 }
 
 bool has_device() {
@@ -65,6 +67,8 @@ Status explain_missing_device(Status status) {
             "; this machine has no RDMA device: start the program by `rpma-fabric run -- PROGRAM` "
             "(an RDMA device made of software), set up Soft-RoCE (`rdma link add rxe0 type rxe "
             "netdev IF`), or install an RDMA adapter");
+    } else if (status.error_number() == ENODEV) {
+        status.append("; use an address of an RDMA device's interface (`rdma link`, `ip addr`)");
     }
     return status;
 }

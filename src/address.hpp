@@ -4,7 +4,14 @@
 
 #include <rdma/rdma_cma.h>
 
+#include <cerrno>
+
 #include "status.hpp"
+
+/// Formats of names and ports in messages: no name that can be resolved is longer, and what the
+/// line says behind it is not to be lost.
+#define RPMA_NAME "%.255s"
+#define RPMA_PORT "%.32s"
 
 namespace rpma {
 
@@ -28,7 +35,8 @@ private:
 
 /// Calls attempt(rdma_addrinfo*) for the results of a look-up until one succeeds; then, since
 /// rdma_getaddrinfo() gives the addresses of one family only, for those of the other family.
-/// Returns the failure of the first, which is the one that the resolver prefers.
+/// Returns the failure of the first, which is the one that the resolver prefers, or that of an
+/// address in use.
 template <typename Attempt>
 Status try_addresses(const char* node, const char* service, AddressUse use, Attempt attempt) {
     Status first_failure;
@@ -46,7 +54,8 @@ Status try_addresses(const char* node, const char* service, AddressUse use, Atte
         }
         for (rdma_addrinfo* result = list.first(); result != nullptr; result = result->ai_next) {
             const Status status = attempt(result);
-            if (status.ok()) {
+            // A port that is taken is told, not got round by another address of the name.
+            if (status.ok() || status.error_number() == EADDRINUSE) {
                 return status;
             }
             first_failure.keep_first(status);

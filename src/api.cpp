@@ -3,6 +3,8 @@
 
 #include <cerrno>
 
+#include "err.hpp"
+
 namespace rpma {
 
 int refuse_null(std::initializer_list<NamedPointer> arguments, Where where, Origin origin) {
@@ -20,7 +22,8 @@ int finish(const Status& status, Where where, Origin origin) {
         return 0;
     }
     if (status.code() != RPMA_E_NO_EVENT) {
-        log_line(where, origin, RPMA_LOG_LEVEL_ERROR, "%s", status.text());
+        log_line(where, origin, RPMA_LOG_LEVEL_ERROR, "%s%s", status.text(),
+                 advice_for(status.error_number()));
     }
     if (status.error_number() != 0) {
         errno = status.error_number();

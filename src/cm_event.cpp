@@ -3,20 +3,10 @@
 
 #include <cerrno>
 
+#include "err.hpp"
 #include "public.hpp"
 
 namespace rpma {
-
-namespace {
-
-/// The kernel answers EAGAIN for an empty non-blocking channel; ENODATA is what librpma's users
-/// were once promised. An interrupted wait is no fault either: its user may want to stop, or to go
-/// on.
-bool means_nothing_yet(int err) {
-    return err == EAGAIN || err == EWOULDBLOCK || err == ENODATA || err == EINTR;
-}
-
-}  // namespace
 
 Status take_event(rdma_event_channel* channel, rdma_cm_event** event) {
     if (rdma_get_cm_event(channel, event) == 0) {

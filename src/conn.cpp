@@ -57,11 +57,9 @@ rpma_cq* queue_of(const rpma_conn* conn, const ibv_cq* source) {
 
 int wait_for_either(rpma_conn* conn, rpma_cq** cq, bool* is_rcq, const Where& where) {
     ibv_cq* source = nullptr;
-    void* context = nullptr;
-    if (ibv_get_cq_event(conn->link->shared_channel(), &source, &context) != 0) {
-        return RPMA_E_NO_COMPLETION;
+    if (const int none = rpma::take_cq_event(conn->link->shared_channel(), source, where)) {
+        return none;
     }
-    ibv_ack_cq_events(source, 1);
     rpma_cq* const queue = queue_of(conn, source);
     if (queue == nullptr) {
         return rpma::finish(

@@ -19,10 +19,13 @@ rpma::ConnSettings rpma_conn_cfg::settings_of(const rpma_conn_cfg* cfg) {
     return settings;
 }
 
-void rpma_conn_cfg::set_srq(rpma_srq* srq) {
+Status rpma_conn_cfg::set_srq(rpma_srq* srq) {
     rpma::Ref<rpma_srq> reference(srq);
-    const rpma::Guard guard(mutex_);
-    std::swap(srq_, reference);
+    {
+        const rpma::Guard guard(mutex_);
+        std::swap(srq_, reference);
+    }
+    return reference.release();
 }
 
 rpma::Ref<rpma_srq> rpma_conn_cfg::srq() const {
@@ -154,7 +157,12 @@ int rpma_conn_cfg_set_srq(struct rpma_conn_cfg* cfg, struct rpma_srq* srq) {
     if (const int bad = rpma::refuse_null({{"cfg", cfg}, {"srq", srq}})) {
         return bad;
     }
-    cfg->set_srq(srq);
+    const Status previous = cfg->set_srq(srq);
+    if (!previous.ok()) {
+        rpma::log_line(rpma::Where::here(), rpma::Origin::setup, RPMA_LOG_LEVEL_WARNING,
+                       "the shared receive queue set before, whose last user this was: %s",
+                       previous.text());
+    }
     return 0;
 }
 

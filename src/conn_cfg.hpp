@@ -31,7 +31,8 @@ public:
     /// cfg NULL: the defaults.
     static rpma::ConnSettings settings_of(const rpma_conn_cfg* cfg);
 
-    void set_srq(rpma_srq* srq);
+    /// Tells how giving up the previous one went, if this was its last user.
+    rpma::Status set_srq(rpma_srq* srq);
     [[nodiscard]] rpma::Ref<rpma_srq> srq() const;
     /// Gives up the shared receive queue; tells how that went if it was the last user.
     rpma::Status close() { return srq_.release(); }

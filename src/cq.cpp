@@ -16,14 +16,12 @@ using rpma::Where;
 
 namespace {
 
-/// One event from the channel of cq. RPMA_E_NO_COMPLETION is told without a log line.
+/// One event from the channel of cq.
 int wait_for(rpma_cq* cq, const Where& where) {
     ibv_cq* source = nullptr;
-    void* context = nullptr;
-    if (ibv_get_cq_event(cq->channel, &source, &context) != 0) {
-        return RPMA_E_NO_COMPLETION;
+    if (const int none = rpma::take_cq_event(cq->channel, source, where)) {
+        return none;
     }
-    ibv_ack_cq_events(source, 1);
     return rpma::finish(cq->arm(), where, Origin::data_path);
 }
 
@@ -43,9 +41,12 @@ RPMA_COLD int poll_failure(int result, int num_entries, const Where& where) {
         return RPMA_E_NO_COMPLETION;
     }
     if (result < 0) {
-        return rpma::finish(
-            Status::system(RPMA_E_PROVIDER, rpma::errno_of(result), "ibv_poll_cq failed"), where,
-            Origin::data_path);
+        // Many providers answer with a code of their own, -1 or -2, and do not set errno: what that
+        // holds then is of another call.
+        const int err = result < -2 ? -result : 0;
+        Status status = Status::system(RPMA_E_PROVIDER, err, "ibv_poll_cq gave %d", result);
+        status.append("; the queue is lost: delete its connections and make new ones");
+        return rpma::finish(status, where, Origin::data_path);
     }
     return rpma::finish(
         Status::failure(RPMA_E_UNKNOWN, "ibv_poll_cq gave %d completions of %d asked for", result,
@@ -99,6 +100,27 @@ Status rpma::open_comp_channel(ibv_context* context, CompChannel& out) {
                : Status::system(RPMA_E_PROVIDER, errno, "ibv_create_comp_channel failed");
 }
 
+void rpma::explain_refused_queue(Status& status) {
+    if (status.error_number() == EINVAL) {
+        status.append("; ask for no more, and no fewer, than the device takes (`ibv_devinfo -v`)");
+    } else if (status.error_number() == ENOMEM) {
+        status.append("; ask for fewer, or raise the limit of locked memory (`ulimit -l`)");
+    }
+}
+
+int rpma::take_cq_event(ibv_comp_channel* channel, ibv_cq*& source, const Where& where) {
+    void* context = nullptr;
+    if (ibv_get_cq_event(channel, &source, &context) == 0) {
+        ibv_ack_cq_events(source, 1);
+        return 0;
+    }
+    const int err = errno;
+    return means_nothing_yet(err)
+               ? RPMA_E_NO_COMPLETION
+               : finish(Status::system(RPMA_E_NO_COMPLETION, err, "ibv_get_cq_event failed"), where,
+                        Origin::data_path);
+}
+
 Status rpma_cq::open(ibv_context* context, std::uint32_t size, ibv_comp_channel* shared_channel,
                      rpma::Owned<rpma_cq>& out) {
     rpma::Owned<rpma_cq> queue(rpma::create<rpma_cq>());
@@ -117,8 +139,10 @@ Status rpma_cq::open(ibv_context* context, std::uint32_t size, ibv_comp_channel*
     errno = 0;
     queue->cq = rpma::Cq(ibv_create_cq(context, entries, nullptr, queue->channel, 0));
     if (!queue->cq) {
-        return Status::system(RPMA_E_PROVIDER, errno, "ibv_create_cq of %d entries failed",
-                              entries);
+        Status status =
+            Status::system(RPMA_E_PROVIDER, errno, "ibv_create_cq of %d entries failed", entries);
+        rpma::explain_refused_queue(status);
+        return status;
     }
     queue->verbs = queue->cq.get();
     const Status status = queue->arm();

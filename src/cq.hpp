@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "handles.hpp"
+#include "log.hpp"
 #include "object.hpp"
 #include "public.hpp"
 
@@ -29,5 +30,12 @@ namespace rpma {
 
 /// Makes a completion channel. RPMA_E_PROVIDER.
 Status open_comp_channel(ibv_context* context, CompChannel& out);
+
+/// Appends what the user can do about a queue that the device refused to make.
+void explain_refused_queue(Status& status);
+
+/// Takes one event and acknowledges it; source: the queue. RPMA_E_NO_COMPLETION where there is
+/// none; only a wait that failed for another reason makes a log line.
+int take_cq_event(ibv_comp_channel* channel, ibv_cq*& source, const Where& where);
 
 }  // namespace rpma

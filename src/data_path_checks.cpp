@@ -53,6 +53,15 @@ int check_usage(const char* side, bool allowed, int usage, const char* purpose, 
                                             side, static_cast<unsigned>(usage), purpose, missing));
 }
 
+bool is_iwarp(const rpma_conn* conn) {
+    return conn->link->peer()->capabilities().iwarp;
+}
+
+int check_writable(const rpma_conn* conn, const rpma_mr_remote& region, const Where& where) {
+    return check_usage("remote", can_be_written_remotely(region.usage, is_iwarp(conn)),
+                       region.usage, "written to", "RPMA_MR_USAGE_WRITE_DST", where);
+}
+
 /// The first code that is not 0.
 int first_of(std::initializer_list<int (*)(const RdmaArguments&, const Where&)> checks,
              const RdmaArguments& arguments, const Where& where) {
@@ -98,11 +107,11 @@ int check_rdma_usage(const RdmaArguments& a, const Where& where) {
         return 0;
     }
     if (a.opcode != IBV_WR_RDMA_READ) {
-        return check_usage("remote", can_be_written_remotely(a.remote->usage), a.remote->usage,
-                           "written to", "RPMA_MR_USAGE_WRITE_DST", where);
+        return check_writable(a.conn, *a.remote, where);
     }
-    const int bad = check_usage("local", can_be_written(a.local->usage), a.local->usage,
-                                "the destination of a read", "RPMA_MR_USAGE_READ_DST", where);
+    const int bad =
+        check_usage("local", takes_reads(a.local->usage, is_iwarp(a.conn)), a.local->usage,
+                    "the destination of a read", "RPMA_MR_USAGE_READ_DST", where);
     return bad != 0 ? bad
                     : check_usage("remote", can_be_read_remotely(a.remote->usage), a.remote->usage,
                                   "read from", "RPMA_MR_USAGE_READ_SRC", where);
@@ -164,8 +173,7 @@ int check_atomic_write(const RemoteArguments& a, const void* src, const Where& w
                                              a.offset, static_cast<unsigned long long>(address),
                                              RPMA_ATOMIC_WRITE_ALIGNMENT));
     }
-    return check_usage("remote", can_be_written_remotely(a.remote->usage), a.remote->usage,
-                       "written to", "RPMA_MR_USAGE_WRITE_DST", where);
+    return check_writable(a.conn, *a.remote, where);
 }
 
 int check_flush(const RemoteArguments& a, rpma_flush_type type, const Where& where) {
@@ -199,6 +207,14 @@ int check_flush(const RemoteArguments& a, rpma_flush_type type, const Where& whe
                                                  : "RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY"));
     }
     return check_range("remote", a.remote->size, a.offset, a.length, where);
+}
+
+int receive_of_shared_queue(int result, std::uint64_t wr_id, const Where& where) {
+    return refuse(where,
+                  Status::system(RPMA_E_PROVIDER, errno_of(result),
+                                 "the connection has a shared receive queue: post to that by "
+                                 "rpma_srq_recv(); ibv_post_recv, wr_id 0x%llx, failed",
+                                 static_cast<unsigned long long>(wr_id)));
 }
 
 int post_failure(int result, const char* verb, std::uint64_t wr_id, std::size_t bytes,

@@ -67,7 +67,7 @@ Status rpma_ep::open(rpma_peer* peer, const char* address, const char* port,
         rpma::try_addresses(address, port, rpma::AddressUse::listen, [&](rdma_addrinfo* result) {
             Status tried = ep->try_address(result);
             if (!tried.ok()) {
-                tried.append("; while listening on %s, port %s", address, port);
+                tried.append("; while listening on " RPMA_NAME ", port " RPMA_PORT, address, port);
             }
             return tried;
         });

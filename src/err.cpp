@@ -19,6 +19,33 @@ const char* errno_text(int err, char (&buffer)[kErrnoTextSize]) {
     return buffer;
 }
 
+const char* advice_for(int err) {
+    switch (err) {
+        case EMFILE:
+        case ENFILE:
+            return "; raise the limit of open files (`ulimit -n`)";
+        case EACCES:
+        case EPERM:
+            return "; this user lacks a right: to /dev/infiniband/*, or to ports below 1024";
+        case EADDRINUSE:
+            return "; choose another port, or end the program that has this one";
+        case EADDRNOTAVAIL:
+            return "; use an address of this machine (`ip addr`)";
+        case ETIMEDOUT:
+        case EHOSTUNREACH:
+        case ENETUNREACH:
+            return "; is the other machine up, and is there a route to it (`ip route get`)?";
+        case EINTR:
+            return "; a signal came: call again";
+        default:
+            return "";
+    }
+}
+
+bool means_nothing_yet(int err) {
+    return err == EAGAIN || err == EWOULDBLOCK || err == ENODATA || err == EINTR;
+}
+
 int errno_of(int result) {
     if (result == -1 && errno != 0) {
         return errno;

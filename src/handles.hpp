@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "err.hpp"
 #include "public.hpp"
 #include "status.hpp"
 
@@ -38,9 +39,10 @@ public:
     /// Destroys the object. It is given up also when rdma-core refuses: nobody could try again.
     Status close() {
         Type* const object = std::exchange(object_, nullptr);
-        const int err = object != nullptr ? Traits::destroy(object) : 0;
-        return err == 0 ? Status()
-                        : Status::system(RPMA_E_PROVIDER, err, "%s failed", Traits::call);
+        const int result = object != nullptr ? Traits::destroy(object) : 0;
+        return result == 0
+                   ? Status()
+                   : Status::system(RPMA_E_PROVIDER, errno_of(result), "%s failed", Traits::call);
     }
 
 private:

@@ -80,8 +80,9 @@ Status Link::resolve(const char* address, const char* port, int timeout_ms) {
     Status status = try_addresses(address, port, AddressUse::connect, [&](rdma_addrinfo* result) {
         Status tried = try_address(result, timeout_ms);
         if (!tried.ok()) {
-            tried.append("; while resolving %s, port %s, with a time limit of %d ms", address, port,
-                         timeout_ms);
+            tried.append("; while resolving " RPMA_NAME ", port " RPMA_PORT
+                         ", with a time limit of %d ms",
+                         address, port, timeout_ms);
         }
         return tried;
     });
@@ -154,6 +155,8 @@ Status Link::make_qp(const ConnSettings& settings) {
         if (id_->verbs != peer_->context()) {
             status.append(
                 "; the address belongs to another RDMA device than the peer was made from");
+        } else {
+            explain_refused_queue(status);
         }
         return status;
     }

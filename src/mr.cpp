@@ -4,6 +4,7 @@
 
 #include <endian.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -39,15 +40,9 @@ Status check_registration(std::size_t size, int usage) {
     return {};
 }
 
-Status advise(const rpma_mr_local& region, std::size_t offset, std::size_t len, int advice,
-              std::uint32_t flags) {
-    if (!rpma::inside(region.size, offset, len) ||
-        len > std::numeric_limits<std::uint32_t>::max()) {
-        return Status::failure(RPMA_E_INVAL,
-                               "offset %zu and length %zu: not inside the region of %zu bytes, or "
-                               "4 GiB or longer",
-                               offset, len, static_cast<std::size_t>(region.size));
-    }
+/// One part, of less than 4 GiB: the verb's length has 32 bits.
+Status advise_part(const rpma_mr_local& region, std::size_t offset, std::size_t len, int advice,
+                   std::uint32_t flags) {
     ibv_sge part = {region.address + offset, static_cast<std::uint32_t>(len), region.mr->lkey};
     const int result = ibv_advise_mr(
         region.peer->pd(), static_cast<ib_uverbs_advise_mr_advice>(advice), flags, &part, 1);
@@ -63,6 +58,25 @@ Status advise(const rpma_mr_local& region, std::size_t offset, std::size_t len, 
     }
     return Status::system(code, err, "ibv_advise_mr(advice %d, flags 0x%x) of %zu bytes failed",
                           advice, flags, len);
+}
+
+Status advise(const rpma_mr_local& region, std::size_t offset, std::size_t len, int advice,
+              std::uint32_t flags) {
+    constexpr std::size_t kPart = std::size_t{1} << 30;
+    if (!rpma::inside(region.size, offset, len)) {
+        return Status::failure(RPMA_E_INVAL,
+                               "offset %zu and length %zu do not lie inside the region of %zu "
+                               "bytes",
+                               offset, len, static_cast<std::size_t>(region.size));
+    }
+    const std::size_t end = offset + len;
+    Status status;
+    do {
+        const std::size_t part = std::min(end - offset, kPart);
+        status = advise_part(region, offset, part, advice, flags);
+        offset += part;
+    } while (status.ok() && offset < end);
+    return status;
 }
 
 }  // namespace
@@ -83,7 +97,8 @@ Status rpma_mr_local::open(rpma_peer* peer, void* start, std::size_t size, int u
     region->lkey_high = static_cast<std::uint64_t>(region->mr->lkey) << 32;
     region->usage = usage;
     region->source_limit = rpma::fast_limit(true, region->size);
-    region->destination_limit = rpma::fast_limit(rpma::can_be_written(usage), region->size);
+    region->destination_limit =
+        rpma::fast_limit(rpma::takes_reads(usage, peer->capabilities().iwarp), region->size);
     out = std::move(region);
     return {};
 }

@@ -13,15 +13,16 @@
 
 namespace rpma {
 
-/// What a usage allows on the local side of an operation.
-inline bool can_be_written(int usage) {
-    return (usage & (RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_WRITE_SRC | RPMA_MR_USAGE_WRITE_DST |
-                     RPMA_MR_USAGE_RECV)) != 0;
+/// Whether a read may go there. On iWARP that needs a region that is writable from outside.
+inline bool takes_reads(int usage, bool iwarp) {
+    constexpr int kWritableFromOutside = RPMA_MR_USAGE_READ_DST | RPMA_MR_USAGE_WRITE_DST;
+    constexpr int kWritable = kWritableFromOutside | RPMA_MR_USAGE_WRITE_SRC | RPMA_MR_USAGE_RECV;
+    return (usage & (iwarp ? kWritableFromOutside : kWritable)) != 0;
 }
 
 /// On iWARP the destination of a read is writable from outside too.
-inline bool can_be_written_remotely(int usage) {
-    return (usage & (RPMA_MR_USAGE_WRITE_DST | RPMA_MR_USAGE_READ_DST)) != 0;
+inline bool can_be_written_remotely(int usage, bool iwarp) {
+    return (usage & (RPMA_MR_USAGE_WRITE_DST | (iwarp ? RPMA_MR_USAGE_READ_DST : 0))) != 0;
 }
 
 inline bool can_be_read_remotely(int usage) {

@@ -55,7 +55,8 @@ bool rpma_mr_remote::decode(const void* descriptor) {
     if (usage == 0 || size == 0 || address + (size - 1) < address) {
         return false;
     }
-    destination_limit = rpma::fast_limit(rpma::can_be_written_remotely(usage), size);
+    // What only iWARP allows is looked at by the precise checks, which know the connection.
+    destination_limit = rpma::fast_limit(rpma::can_be_written_remotely(usage, false), size);
     source_limit = rpma::fast_limit(rpma::can_be_read_remotely(usage), size);
     probe.length =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(size, rpma::FlushBuffer::kSize));

@@ -14,17 +14,25 @@ namespace {
 
 struct QpQueue {
     ibv_qp* qp;
-    static constexpr const char* verb = "ibv_post_recv";
     RPMA_INLINE int post(ibv_recv_wr* wr, ibv_recv_wr** bad) const {
         return ibv_post_recv(qp, wr, bad);
+    }
+    [[nodiscard]] RPMA_COLD int failure(int result, std::uint64_t wr_id, std::size_t bytes,
+                                        const Where& where) const {
+        return qp->srq != nullptr
+                   ? rpma::receive_of_shared_queue(result, wr_id, where)
+                   : rpma::post_failure(result, "ibv_post_recv", wr_id, bytes, where);
     }
 };
 
 struct SrqQueue {
     ibv_srq* srq;
-    static constexpr const char* verb = "ibv_post_srq_recv";
     RPMA_INLINE int post(ibv_recv_wr* wr, ibv_recv_wr** bad) const {
         return ibv_post_srq_recv(srq, wr, bad);
+    }
+    [[nodiscard]] RPMA_COLD int failure(int result, std::uint64_t wr_id, std::size_t bytes,
+                                        const Where& where) const {
+        return rpma::post_failure(result, "ibv_post_srq_recv", wr_id, bytes, where);
     }
 };
 
@@ -42,9 +50,9 @@ RPMA_INLINE int post(Queue queue, const rpma_mr_local* region, std::size_t offse
     request.wr.sg_list = &request.sge;
     request.wr.num_sge = 1;
     const int result = queue.post(&request.wr, &request.bad);
-    return RPMA_LIKELY(result == 0) ? 0
-                                    : rpma::post_failure(result, Queue::verb, request.wr.wr_id,
-                                                         request.sge.length, where);
+    return RPMA_LIKELY(result == 0)
+               ? 0
+               : queue.failure(result, request.wr.wr_id, request.sge.length, where);
 }
 
 /// For what has been checked precisely: also without a region.
@@ -57,7 +65,7 @@ RPMA_COLD int post_checked(Queue queue, const MessageArguments& message, const W
     ibv_recv_wr wr = {rpma::wr_id_of(message.op_context), nullptr, nullptr, 0};
     ibv_recv_wr* bad = nullptr;
     const int result = queue.post(&wr, &bad);
-    return result == 0 ? 0 : rpma::post_failure(result, Queue::verb, wr.wr_id, 0, where);
+    return result == 0 ? 0 : queue.failure(result, wr.wr_id, 0, where);
 }
 
 RPMA_COLD int check_and_recv(const rpma_conn* conn, const MessageArguments& message,

@@ -19,8 +19,10 @@ Status rpma_srq::open(rpma_peer* peer, const rpma_srq_cfg& cfg, rpma::Owned<rpma
     errno = 0;
     queue->srq = rpma::Srq(ibv_create_srq(peer->pd(), &attributes));
     if (!queue->srq) {
-        return Status::system(RPMA_E_PROVIDER, errno, "ibv_create_srq of %u entries failed",
-                              cfg.rq_size.load());
+        Status status = Status::system(
+            RPMA_E_PROVIDER, errno, "ibv_create_srq of %u entries failed", attributes.attr.max_wr);
+        rpma::explain_refused_queue(status);
+        return status;
     }
     const std::uint32_t rcq_size = cfg.rcq_size;
     if (rcq_size > 0) {

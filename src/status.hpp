@@ -29,7 +29,7 @@ public:
     void keep_first(const Status& other);
 
 private:
-    static constexpr std::size_t kTextSize = 640;
+    static constexpr std::size_t kTextSize = 960;
 
     int code_ = 0;
     int errno_ = 0;

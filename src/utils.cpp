@@ -51,7 +51,7 @@ Status find_device(const char* address, bool local, ibv_context** out) {
             tried = first_device(out);
         }
         if (!tried.ok()) {
-            tried.append("; while looking for the RDMA device %s %s",
+            tried.append("; while looking for the RDMA device %s " RPMA_NAME,
                          local ? "that has" : "that reaches", address);
         }
         return tried;

@@ -9,7 +9,8 @@
  *   what failed and what can be done has gone to the log function. After RPMA_E_PROVIDER and
  *   RPMA_E_AGAIN errno is what rdma-core or the system reported; a name that is not found has a
  *   code of getaddrinfo(3) instead, in the log line. RPMA_E_NO_EVENT and RPMA_E_NO_COMPLETION are
- *   no faults: they are not logged, and RPMA_E_AGAIN is logged at level debug only.
+ *   no faults: they are not logged (but a wait that the system refuses is), and RPMA_E_AGAIN is
+ *   logged at level debug only.
  *
  * NULL. A pointer argument must not be NULL unless its description allows it: RPMA_E_INVAL.
  *
@@ -407,15 +408,15 @@ int rpma_mr_remote_delete(struct rpma_mr_remote** mr_ptr);
  * @brief advise the device how a part of a region is going to be used
  *
  * For regions registered with on-demand paging; see ibv_advise_mr(3) for advice and flags. A
- * failure costs speed only. Parts of 4 GiB and more must be given in pieces.
+ * failure costs speed only. A long part is passed to the device in pieces; if one fails, those
+ * before it have been advised.
  *
  * @param mr the region
  * @param offset start of the part in the region
- * @param len its length in bytes, below 4 GiB
+ * @param len its length in bytes
  * @param advice an enum ib_uverbs_advise_mr_advice value
  * @param flags enum ib_uverbs_advise_mr_flag values
- * @error RPMA_E_INVAL: mr is NULL, the part is not inside the region or too long, unknown advice
- *     or flags
+ * @error RPMA_E_INVAL: mr is NULL, the part is not inside the region, unknown advice or flags
  * @error RPMA_E_NOSUPP: the device does not take advice
  * @error RPMA_E_PROVIDER: the device reported another error
  * @threads safe
@@ -815,7 +816,7 @@ int rpma_conn_get_compl_fd(const struct rpma_conn* conn, int* fd);
  * @error RPMA_E_INVAL: conn or cq is NULL
  * @error RPMA_E_NOT_SHARED_CHNL: the connection was made without a shared channel
  * @error RPMA_E_NO_COMPLETION: nothing yet: the descriptor is non-blocking and empty (errno
- *     EAGAIN), a signal came (errno EINTR), or waiting failed
+ *     EAGAIN), a signal came (errno EINTR), or waiting failed, which is logged
  * @error RPMA_E_UNKNOWN: an event of a queue that is not the connection's; it has been taken
  * @error RPMA_E_PROVIDER: the queue could not be armed again; *cq is NULL and *is_rcq tells which
  * @threads safe
@@ -1364,7 +1365,7 @@ int rpma_cq_get_fd(const struct rpma_cq* cq, int* fd);
  * @param cq the completion queue
  * @error RPMA_E_INVAL: cq is NULL
  * @error RPMA_E_NO_COMPLETION: nothing yet: the descriptor is non-blocking and empty (errno
- *     EAGAIN), a signal came (errno EINTR), or waiting failed
+ *     EAGAIN), a signal came (errno EINTR), or waiting failed, which is logged
  * @error RPMA_E_PROVIDER: the queue could not be armed again
  * @error RPMA_E_SHARED_CHANNEL: the channel is shared; use rpma_conn_wait()
  * @threads safe

@@ -76,6 +76,7 @@ void conn_cfg_keeps_what_is_set(void**) {
 }
 
 void conn_cfg_keeps_the_shared_rq_alive(void**) {
+    harness::capture(RPMA_LOG_LEVEL_WARNING);
     rpma_peer* peer = harness::make_peer();
     rpma_srq* srq = nullptr;
     EXPECT_OK(rpma_srq_new(peer, nullptr, &srq));
@@ -89,7 +90,11 @@ void conn_cfg_keeps_the_shared_rq_alive(void**) {
     assert_ptr_equal(got, srq);
     EXPECT_OK(rpma_srq_delete(&srq));
     assert_int_equal(fake::world.live["srq"], 2);
-    EXPECT_OK(rpma_conn_cfg_set_srq(cfg, other));  // the first one goes now
+    fake::world.fail("ibv_destroy_srq", 1, EIO);
+    EXPECT_OK(rpma_conn_cfg_set_srq(cfg, other));  // the first one goes now, and how is told
+    assert_int_equal(harness::lines.size(), 1);
+    assert_int_equal(harness::lines[0].level, RPMA_LOG_LEVEL_WARNING);
+    assert_true(harness::lines[0].text.find("ibv_destroy_srq") != std::string::npos);
     assert_int_equal(fake::world.live["srq"], 1);
     EXPECT_OK(rpma_srq_delete(&other));
     EXPECT_OK(rpma_peer_delete(&peer));

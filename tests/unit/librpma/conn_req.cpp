@@ -253,6 +253,23 @@ void a_misspelt_name_gives_the_words_of_the_resolver(void**) {
     EXPECT_OK(rpma_peer_delete(&peer));
 }
 
+void a_long_name_does_not_displace_the_reason(void**) {
+    rpma_peer* peer = harness::make_peer();
+    rpma_conn_req* req = harness::untouched<rpma_conn_req>();
+    const std::string name(5000, 'x');
+    world.fail("rdma_getaddrinfo", 1, 0);
+    EXPECT_FAILS(RPMA_E_PROVIDER,
+                 rpma_conn_req_new(peer, name.c_str(), name.c_str(), nullptr, &req),
+                 "Name or service not known");
+    world.present = false;
+    world.fail("rdma_create_id", 1, ENODEV);
+    EXPECT_FAILS(RPMA_E_PROVIDER,
+                 rpma_conn_req_new(peer, name.c_str(), name.c_str(), nullptr, &req), "ENODEV");
+    assert_true(harness::lines[0].text.find("install an RDMA adapter") != std::string::npos);
+    world.present = true;
+    EXPECT_OK(rpma_peer_delete(&peer));
+}
+
 }  // namespace
 
 int main() {
@@ -270,6 +287,7 @@ int main() {
         TEST(memory_running_out_rejects_too),
         TEST(every_address_is_tried),
         TEST(a_misspelt_name_gives_the_words_of_the_resolver),
+        TEST(a_long_name_does_not_displace_the_reason),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -52,6 +52,9 @@ void waiting_takes_an_event_and_arms_again(void**) {
     assert_int_equal(rpma_cq_wait(q.cq), RPMA_E_NO_COMPLETION);
     assert_int_equal(errno, EINTR);
     assert_int_equal(harness::lines.size(), 0);  // neither is a fault
+    world.fail("ibv_get_cq_event", 1, EIO);
+    EXPECT_FAILS(RPMA_E_NO_COMPLETION, rpma_cq_wait(q.cq), "ibv_get_cq_event failed: Input");
+    assert_int_equal(errno, EIO);
     fake::push_cq_event(q.verbs);
     world.fail("req_notify_cq", 1, EIO);
     EXPECT_FAILS(RPMA_E_PROVIDER, rpma_cq_wait(q.cq), "ibv_req_notify_cq");
@@ -93,6 +96,14 @@ void failing_polls_have_their_codes(void**) {
         EXPECT_FAILS(RPMA_E_UNKNOWN, rpma_cq_get_wc(q.cq, 1, wc, out), "2 completions of 1");
     }
     assert_int_equal(got, 77);
+    // Codes of a provider's own are no errno values, and errno is of some other call.
+    for (const int code : {-1, -2}) {
+        world.poll_result = code;
+        errno = EAGAIN;
+        EXPECT_FAILS(RPMA_E_PROVIDER, rpma_cq_get_wc(q.cq, 1, wc, nullptr),
+                     "ibv_poll_cq gave " + std::to_string(code) + ": no known reason");
+        EXPECT_FAILS(RPMA_E_PROVIDER, rpma_cq_get_wc(q.cq, 4, wc, &got), "delete its connections");
+    }
     world.poll_result = 0;
 }
 
@@ -141,6 +152,9 @@ void a_shared_channel_serves_both_queues(void**) {
     assert_int_equal(errno, EAGAIN);
     assert_ptr_equal(cq, harness::untouched<rpma_cq>());
     assert_int_equal(harness::lines.size(), 0);
+    world.fail("ibv_get_cq_event", 1, EIO);
+    EXPECT_FAILS(RPMA_E_NO_COMPLETION, rpma_conn_wait(q.conn, 0, &cq, &is_rcq), "EIO");
+    assert_ptr_equal(cq, harness::untouched<rpma_cq>());
     fake::push_cq_event(q.receive_verbs);
     EXPECT_OK(rpma_conn_wait(q.conn, 0, &cq, nullptr));
 }

@@ -178,6 +178,40 @@ void usages_that_cannot_work_are_refused(void**) {
     rpma_mr_remote_delete(&writable);
 }
 
+/// The destination of a read is open to writes on iWARP only, and only there it has to be.
+void what_iwarp_allows_is_told_apart(void**) {
+    char memory[64];
+    for (const bool iwarp : {false, true}) {
+        fake::context()->device->transport_type = iwarp ? IBV_TRANSPORT_IWARP : IBV_TRANSPORT_IB;
+        const Pair p;
+        rpma_mr_remote* read_into = harness::make_remote(kRemote, 64, 1, RPMA_MR_USAGE_READ_DST);
+        rpma_mr_local* source = harness::make_region(p.peer, memory, 64, RPMA_MR_USAGE_WRITE_SRC);
+        rpma_mr_local* target = harness::make_region(p.peer, memory, 64, RPMA_MR_USAGE_WRITE_DST);
+        EXPECT_OK(rpma_read(p.conn, target, 0, p.remote, 0, 1, kAlways, nullptr));
+        if (iwarp) {
+            EXPECT_OK(rpma_write(p.conn, read_into, 0, p.local, 0, 1, kAlways, nullptr));
+            EXPECT_OK(rpma_atomic_write(p.conn, read_into, 8, memory, kAlways, nullptr));
+            EXPECT_FAILS(RPMA_E_INVAL,
+                         rpma_read(p.conn, source, 0, p.remote, 0, 1, kAlways, nullptr),
+                         "add RPMA_MR_USAGE_READ_DST");
+        } else {
+            EXPECT_OK(rpma_read(p.conn, source, 0, p.remote, 0, 1, kAlways, nullptr));
+            EXPECT_FAILS(RPMA_E_INVAL,
+                         rpma_write(p.conn, read_into, 0, p.local, 0, 1, kAlways, nullptr),
+                         "add RPMA_MR_USAGE_WRITE_DST");
+            EXPECT_FAILS(RPMA_E_INVAL,
+                         rpma_atomic_write(p.conn, read_into, 8, memory, kAlways, nullptr),
+                         "add RPMA_MR_USAGE_WRITE_DST");
+        }
+        assert_int_equal(world.sends.size(), iwarp ? 3 : 2);
+        world.sends.clear();
+        rpma_mr_dereg(&source);
+        rpma_mr_dereg(&target);
+        rpma_mr_remote_delete(&read_into);
+    }
+    fake::context()->device->transport_type = IBV_TRANSPORT_IB;
+}
+
 void regions_beyond_4_gib_are_used_in_full(void**) {
     const Pair p;
     world.override_mr = true;
@@ -389,6 +423,7 @@ int main() {
         TEST(zero_bytes_at_the_end_of_a_region_are_fine),
         TEST(receives_are_posted),
         TEST(usages_that_cannot_work_are_refused),
+        TEST(what_iwarp_allows_is_told_apart),
         TEST(regions_beyond_4_gib_are_used_in_full),
         TEST(every_wrong_range_is_refused),
         TEST(an_atomic_write_is_inline_and_fenced),

@@ -104,6 +104,20 @@ void every_address_is_tried(void**) {
     EXPECT_OK(rpma_peer_delete(&peer));
 }
 
+void a_port_that_is_taken_is_not_got_round(void**) {
+    rpma_peer* peer = harness::make_peer();
+    rpma_ep* ep = harness::untouched<rpma_ep>();
+    world.families = {AF_INET6, AF_INET};
+    for (const char* call : {"rdma_bind_addr", "rdma_listen"}) {
+        world.fail(call, 1, EADDRINUSE);
+        EXPECT_FAILS(RPMA_E_PROVIDER, rpma_ep_listen(peer, "localhost", "7204", &ep), call);
+        assert_true(harness::lines[0].text.find("choose another port") != std::string::npos);
+        assert_int_equal(errno, EADDRINUSE);
+        assert_ptr_equal(ep, harness::untouched<rpma_ep>());
+    }
+    EXPECT_OK(rpma_peer_delete(&peer));
+}
+
 void a_machine_without_devices_is_told_so(void**) {
     rpma_peer* peer = harness::make_peer();
     rpma_ep* ep = harness::untouched<rpma_ep>();
@@ -127,6 +141,7 @@ int main() {
         TEST(a_request_has_its_own_channel_before_it_is_accepted),
         TEST(requests_outlive_their_endpoint),
         TEST(every_address_is_tried),
+        TEST(a_port_that_is_taken_is_not_got_round),
         TEST(a_machine_without_devices_is_told_so),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);

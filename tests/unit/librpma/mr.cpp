@@ -221,9 +221,9 @@ void advice_is_passed_on(void**) {
     rpma_mr_local* region = harness::make_region(peer, memory, sizeof(memory), 1);
     EXPECT_OK(rpma_mr_advise(region, 16, 48, 1, 1));
     assert_int_equal(world.advice, 1);
-    assert_int_equal(world.advised.addr, reinterpret_cast<std::uintptr_t>(memory) + 16);
-    assert_int_equal(world.advised.length, 48);
-    assert_int_equal(world.advised.lkey, world.mrs[0]->lkey);
+    assert_int_equal(world.advised.at(0).addr, reinterpret_cast<std::uintptr_t>(memory) + 16);
+    assert_int_equal(world.advised.at(0).length, 48);
+    assert_int_equal(world.advised.at(0).lkey, world.mrs[0]->lkey);
     const struct {
         int err, code;
     } rows[] = {{EOPNOTSUPP, RPMA_E_NOSUPP},
@@ -239,6 +239,53 @@ void advice_is_passed_on(void**) {
     EXPECT_OK(rpma_peer_delete(&peer));
 }
 
+/// The verb's length has 32 bits; a right range is never refused for that.
+void advice_about_more_than_4_gib_is_passed_on_in_pieces(void**) {
+    constexpr std::uint64_t kStart = 0x100000000;
+    constexpr std::uint64_t kSize = (5ULL << 30) + 4096;
+    rpma_peer* peer = harness::make_peer();
+    world.override_mr = true;
+    world.override_values = {kStart, kSize, 1};
+    char memory = 0;
+    rpma_mr_local* region = harness::make_region(peer, &memory, 1, 1);
+    world.override_mr = false;
+    EXPECT_OK(rpma_mr_advise(region, 4096, kSize - 4096, 1, 1));
+    std::uint64_t next = kStart + 4096;
+    for (const ibv_sge& part : world.advised) {
+        assert_int_equal(part.addr, next);
+        assert_int_equal(part.lkey, world.mrs.at(0)->lkey);
+        assert_true(part.length > 0);
+        next += part.length;
+    }
+    assert_int_equal(next, kStart + kSize);
+    // The first failure ends it.
+    world.advised.clear();
+    world.fail("advise_mr", 2, EIO);
+    EXPECT_FAILS(RPMA_E_PROVIDER, rpma_mr_advise(region, 0, 1ULL << 32, 1, 1), "EIO");
+    assert_int_equal(world.advised.size(), 1);
+    // Nothing is asked for once, as it was given.
+    world.advised.clear();
+    EXPECT_OK(rpma_mr_advise(region, kSize, 0, 1, 1));
+    assert_int_equal(world.advised.size(), 1);
+    assert_int_equal(world.advised.at(0).length, 0);
+    EXPECT_OK(rpma_mr_dereg(&region));
+    EXPECT_OK(rpma_peer_delete(&peer));
+}
+
+/// Providers answer with an errno value, with a negative one, or with -1 and errno.
+void the_reason_of_a_refused_end_is_told_in_any_form(void**) {
+    char memory[8];
+    rpma_peer* peer = harness::make_peer();
+    for (const int form : {EBUSY, -EBUSY, -1}) {
+        rpma_mr_local* region = harness::make_region(peer, memory, 8, 1);
+        world.fail("ibv_dereg_mr", 1, EBUSY);
+        world.destroy_form = form;
+        EXPECT_FAILS(RPMA_E_PROVIDER, rpma_mr_dereg(&region), "EBUSY");
+        assert_int_equal(errno, EBUSY);
+    }
+    EXPECT_OK(rpma_peer_delete(&peer));
+}
+
 }  // namespace
 
 int main() {
@@ -251,6 +298,8 @@ int main() {
         TEST(descriptors_equal_the_recorded_ones),
         TEST(descriptors_are_read_as_recorded),
         TEST(advice_is_passed_on),
+        TEST(advice_about_more_than_4_gib_is_passed_on_in_pieces),
+        TEST(the_reason_of_a_refused_end_is_told_in_any_form),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -117,6 +117,45 @@ void receives_are_posted(void**) {
     EXPECT_OK(rpma_mr_dereg(&region));
 }
 
+/// Some providers say "full" to a receive that belongs to the shared queue; it never helps to wait.
+void a_receive_of_the_shared_queue_is_not_for_the_connection(void**) {
+    const Shared s(44);
+    char memory[64];
+    rpma_mr_local* region = harness::make_region(s.peer, memory, 64, RPMA_MR_USAGE_RECV);
+    rpma_conn* conn = harness::make_connection(s.peer, s.cfg);
+    rpma_conn_req* req = harness::make_request(s.peer, s.cfg);
+    for (const int err : {ENOMEM, EINVAL}) {
+        world.post_result = err;
+        EXPECT_FAILS(RPMA_E_PROVIDER, rpma_recv(conn, region, 0, 64, nullptr), "rpma_srq_recv()");
+        EXPECT_FAILS(RPMA_E_PROVIDER, rpma_recv(conn, nullptr, 0, 0, nullptr), "rpma_srq_recv()");
+        EXPECT_FAILS(RPMA_E_PROVIDER, rpma_conn_req_recv(req, region, 0, 64, nullptr),
+                     "rpma_srq_recv()");
+        assert_int_equal(errno, err);
+    }
+    world.post_result = 0;
+    EXPECT_OK(rpma_conn_req_delete(&req));
+    EXPECT_OK(rpma_conn_delete(&conn));
+    EXPECT_OK(rpma_mr_dereg(&region));
+}
+
+void queues_that_are_refused_come_with_advice(void**) {
+    rpma_peer* peer = harness::make_peer();
+    rpma_srq* srq = harness::untouched<rpma_srq>();
+    for (const char* call : {"ibv_create_srq", "ibv_create_cq"}) {
+        world.fail(call, 1, EINVAL);
+        EXPECT_FAILS(RPMA_E_PROVIDER, rpma_srq_new(peer, nullptr, &srq), "ibv_devinfo -v");
+        world.fail(call, 1, ENOMEM);
+        EXPECT_FAILS(RPMA_E_PROVIDER, rpma_srq_new(peer, nullptr, &srq), "ulimit -l");
+    }
+    rpma_conn_req* req = harness::untouched<rpma_conn_req>();
+    world.fail("rdma_create_qp_ex", 1, EINVAL);
+    EXPECT_FAILS(RPMA_E_PROVIDER, rpma_conn_req_new(peer, "a", "1", nullptr, &req),
+                 "ibv_devinfo -v");
+    world.fail("ibv_create_comp_channel", 1, EMFILE);
+    EXPECT_FAILS(RPMA_E_PROVIDER, rpma_conn_req_new(peer, "a", "1", nullptr, &req), "ulimit -n");
+    EXPECT_OK(rpma_peer_delete(&peer));
+}
+
 }  // namespace
 
 int main() {
@@ -127,6 +166,8 @@ int main() {
         TEST(a_shared_channel_cannot_be_combined),
         TEST(the_shared_rq_outlives_its_connections),
         TEST(receives_are_posted),
+        TEST(a_receive_of_the_shared_queue_is_not_for_the_connection),
+        TEST(queues_that_are_refused_come_with_advice),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -283,6 +283,7 @@ int rdma_create_qp_ex(rdma_cm_id* id, ibv_qp_init_attr_ex* attributes) {
     fake::equip(*qp);
     qp->qp_base.qp_num = 0x1234;
     qp->qp_base.pd = attributes->pd;
+    qp->qp_base.srq = attributes->srq;
     ++static_cast<fake::Pd*>(attributes->pd)->users;
     ++static_cast<fake::Cq*>(attributes->send_cq)->users;
     ++static_cast<fake::Cq*>(attributes->recv_cq)->users;

@@ -107,7 +107,8 @@ struct World {
 
     // Results of the data path.
     int post_result = 0;
-    int poll_result = 0;  ///< if not 0 it is returned by polling
+    int poll_result = 0;   ///< if not 0 it is returned by polling
+    int destroy_form = 0;  ///< if not 0 it is returned by a failing ibv_dereg_mr()
 
     // What happened.
     std::vector<std::string> calls;
@@ -123,7 +124,7 @@ struct World {
     std::vector<std::string> sent_private_data;
     std::vector<int> timeouts;
     int rejections = 0, accepted = 0, last_access = 0, advice = -1;
-    ibv_sge advised = {};
+    std::vector<ibv_sge> advised;
 
     /// The nth next call of name fails with err; err 0: fails without a reason.
     void fail(const std::string& name, int nth, int err);

@@ -110,7 +110,7 @@ int advise_mr(ibv_pd*, ib_uverbs_advise_mr_advice advice, uint32_t, ibv_sge* lis
         return errno;
     }
     world.advice = advice;
-    world.advised = *list;
+    world.advised.push_back(*list);
     return 0;
 }
 
@@ -276,7 +276,8 @@ int ibv_dereg_mr(ibv_mr* base) {
     --world.live["mr"];
     std::erase(world.mrs, mr);
     delete mr;
-    return fails ? errno : 0;
+    const int failure = world.destroy_form != 0 ? world.destroy_form : errno;
+    return fails ? failure : 0;
 }
 
 ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
