@@ -18,13 +18,15 @@ struct Piece {
     std::uint64_t end = 0;
     Operation* operation = nullptr;
     Stage stage = Stage::Arriving;
+    std::uint64_t since = 0;  // the model's moment at which it became visible
 };
 
-// What an operation had written into a line before something newer covered it there.
+// What an operation, or the CPU, had written into a line before something newer covered it there.
 struct Version {
-    std::uint64_t mask = 0;  // which bytes of the line
-    Operation* operation = nullptr;
+    std::uint64_t mask = 0;          // which bytes of the line
+    Operation* operation = nullptr;  // nullptr: stored by the CPU
     Stage stage = Stage::Adapter;
+    std::uint64_t since = 0;  // as in Piece
     std::array<std::byte, kLine> bytes{};
 };
 

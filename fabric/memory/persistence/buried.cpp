@@ -59,9 +59,65 @@ void Model::bury_in_line(Area& area, std::uint64_t line, std::uint64_t mask, con
     version.mask = mask;
     version.operation = piece.operation;
     version.stage = piece.stage;
+    version.since = piece.since;
     const std::uint64_t room = std::min(kLine, area.length - line * kLine);
     std::memcpy(version.bytes.data(), area.memory + line * kLine, room);
     hold(piece.operation);
+}
+
+// What the CPU stored there and nobody persisted: durable at once where caches survive.
+void Model::cover_stores(Area& area, std::uint64_t begin, std::uint64_t end) {
+    if (begin >= end || std::memcmp(area.image + begin, area.memory + begin, end - begin) == 0) {
+        return;
+    }
+    if (platform_.caches_survive()) {
+        settle(area, begin, end);
+        return;
+    }
+    for (std::uint64_t line = begin / kLine; line * kLine < end; ++line) {
+        std::uint64_t mask = line_mask(line, begin, end);
+        for (std::uint64_t rest = mask; rest != 0; rest &= rest - 1) {
+            const std::uint64_t at =
+                line * kLine + static_cast<std::uint64_t>(std::countr_zero(rest));
+            mask &= area.image[at] != area.memory[at] ? ~0ULL : ~(rest & -rest);
+        }
+        if (mask != 0) {
+            bury_in_line(area, line, mask, {0, nullptr, Stage::Visible});
+        }
+    }
+}
+
+// What is newest there again, where the memory still holds it.
+void Model::uncover(Area& area, std::uint64_t line, std::uint64_t mask) {
+    const auto found = area.buried.find(line);
+    if (found == area.buried.end()) {
+        return;
+    }
+    Buried& buried = found->second;
+    for (std::size_t i = buried.count; i-- > 0;) {
+        Version& version = buried.versions[i];
+        std::uint64_t own = version.mask & mask;
+        mask &= ~own;
+        for (std::uint64_t rest = own; rest != 0; rest &= rest - 1) {
+            const auto at = static_cast<std::size_t>(std::countr_zero(rest));
+            own &= version.bytes[at] == area.memory[line * kLine + at] ? ~0ULL : ~(rest & -rest);
+        }
+        uncover_version(area, line, version, own);
+        version.mask &= ~own;
+    }
+    forget_versions(area, line, 0, 0);  // those without bytes
+}
+
+void Model::uncover_version(Area& area, std::uint64_t line, const Version& version,
+                            std::uint64_t mask) {
+    for (std::uint64_t rest = version.operation != nullptr ? mask : 0; rest != 0;) {
+        const auto from = static_cast<unsigned>(std::countr_zero(rest));
+        const auto count = static_cast<unsigned>(std::countr_one(rest >> from));
+        const std::uint64_t begin = line * kLine + from;
+        area.pieces[begin] = {begin + count, version.operation, version.stage, version.since};
+        hold(version.operation);
+        rest &= ~line_mask(line, begin, begin + count);
+    }
 }
 
 void Model::forget_buried(Area& area, std::uint64_t begin, std::uint64_t end) {
@@ -90,10 +146,17 @@ void Model::forget_versions(Area& area, std::uint64_t line, std::uint64_t mask, 
     }
 }
 
-void Model::settle_version(Area& area, std::uint64_t line, Buried& buried, std::size_t index) {
+// Some of its bytes.
+void Model::settle_version(Area& area, std::uint64_t line, Buried& buried, std::size_t index,
+                           std::uint64_t mask) {
     Version& version = buried.versions[index];
-    const std::uint64_t mask = version.mask;
-    version.operation->marks |= kPartlyDurable;
+    mask &= version.mask;
+    if (version.operation != nullptr) {
+        version.operation->marks |= kPartlyDurable;
+    }
+    if (!recording_) {
+        forget_revocable();
+    }
     apply(version, mask, area.image + line * kLine);
     ++image_changes_;
     forget_versions(area, line, mask, index + 1);
@@ -102,14 +165,15 @@ void Model::settle_version(Area& area, std::uint64_t line, Buried& buried, std::
 void Model::advance_buried(const Operation& operation, Area& area, std::uint64_t begin,
                            std::uint64_t end, bool durable) {
     for (std::uint64_t line = begin / kLine; line * kLine < end; ++line) {
-        while (advance_version(operation, area, line, durable)) {
+        const std::uint64_t mask = line_mask(line, begin, end);
+        while (advance_version(operation, area, line, mask, durable)) {
         }
     }
 }
 
 // One of its versions in a line; false if there is none left to advance.
 bool Model::advance_version(const Operation& operation, Area& area, std::uint64_t line,
-                            bool durable) {
+                            std::uint64_t mask, bool durable) {
     const auto found = area.buried.find(line);
     if (found == area.buried.end()) {
         return false;
@@ -117,36 +181,65 @@ bool Model::advance_version(const Operation& operation, Area& area, std::uint64_
     Buried& buried = found->second;
     const auto last = buried.versions.begin() + buried.count;
     const auto mine = std::find_if(buried.versions.begin(), last, [&](const Version& version) {
-        return version.operation == &operation && (durable || version.stage != Stage::Visible);
+        return version.operation == &operation && (version.mask & mask) != 0 &&
+               (durable || version.stage != Stage::Visible);
     });
     if (mine == last) {
         return false;
     }
-    mine->stage = Stage::Visible;
+    const auto index = static_cast<std::size_t>(mine - buried.versions.begin());
     if (durable) {
-        settle_version(area, line, buried,
-                       static_cast<std::size_t>(mine - buried.versions.begin()));
+        settle_version(area, line, buried, index, mask);
+        return true;
     }
+    return show_version(buried, index, mask);
+}
+
+// Some of its bytes are visible now. They become a version of their own, if there is room.
+bool Model::show_version(Buried& buried, std::size_t index, std::uint64_t mask) {
+    if ((buried.versions[index].mask & ~mask) != 0) {
+        if (buried.count == Buried::kMax) {
+            ++usage_.versions_dropped;
+            return false;
+        }
+        const auto from = buried.versions.begin() + static_cast<std::ptrdiff_t>(index);
+        const auto last = buried.versions.begin() + buried.count;
+        std::copy_backward(from, last, last + 1);
+        ++buried.count;
+        hold(from->operation);
+        from->mask &= ~mask;
+        buried.versions[++index].mask &= mask;
+    }
+    buried.versions[index].stage = Stage::Visible;
+    buried.versions[index].since = moment_;
     return true;
 }
 
 // The CPU persists lines whose newest bytes it cannot see yet: what it sees below them.
 void Model::persist_below(Area& area, std::uint64_t begin, std::uint64_t end, std::uint64_t last) {
     for (std::uint64_t line = begin / kLine; !area.buried.empty() && line * kLine < end; ++line) {
-        const auto found = area.buried.find(line);
-        if (found == area.buried.end()) {
-            continue;
-        }
-        Buried& buried = found->second;
-        for (std::size_t i = buried.count; i-- > 0;) {
-            const Version& version = buried.versions[i];
-            const bool seen = version.stage == Stage::Visible && version.operation->number <= last;
-            if (seen && (version.mask & line_mask(line, begin, end)) != 0) {
-                settle_version(area, line, buried, i);
-                break;
-            }
+        while (persist_version(area, line, line_mask(line, begin, end), last)) {
         }
     }
+}
+
+// The newest version in a line that was visible then, if there is one.
+bool Model::persist_version(Area& area, std::uint64_t line, std::uint64_t mask,
+                            std::uint64_t last) {
+    const auto found = area.buried.find(line);
+    if (found == area.buried.end()) {
+        return false;
+    }
+    Buried& buried = found->second;
+    for (std::size_t i = buried.count; i-- > 0;) {
+        const Version& version = buried.versions[i];
+        if (version.stage == Stage::Visible && version.since <= last &&
+            (version.mask & mask) != 0) {
+            settle_version(area, line, buried, i, mask);
+            return true;
+        }
+    }
+    return false;
 }
 
 }  // namespace fabric::memory::persistence

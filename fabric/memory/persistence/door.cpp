@@ -22,7 +22,7 @@ constexpr std::uint32_t kProbe = 8;  // a read of so few bytes is taken for a fl
 // What a thread has written back without a fence, and which operations it could see then.
 struct Flushed {
     Range range;
-    std::uint64_t last = 0;
+    std::uint64_t last = 0;  // moment
 };
 constexpr std::size_t kMaxFlushed = 4096;
 
@@ -227,7 +227,7 @@ void flushed(const void* address, std::size_t length) {
     }
     for (const Range& range : ranges_of(tracker, address, length)) {
         tracker.model().mark_flushed(range);
-        list.push_back({range, tracker.model().last_operation()});
+        list.push_back({range, tracker.model().moment()});
     }
 }
 

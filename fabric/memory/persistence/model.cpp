@@ -33,8 +33,15 @@ Operation* Model::find(std::uint64_t number) {
     return found == operations_.end() ? nullptr : &found->second;
 }
 
+// nullptr: the CPU, of which no account is kept.
+void Model::hold(Operation* operation) {
+    if (operation != nullptr) {
+        ++operation->references;
+    }
+}
+
 void Model::drop(Operation* operation) {
-    if (--operation->references == 0) {
+    if (operation != nullptr && --operation->references == 0) {
         operations_.erase(operation->number);
         usage_.operations = operations_.size();
     }
@@ -53,7 +60,7 @@ Operation* Model::begin(std::uint32_t connection, Kind kind, std::span<const Ran
     hold(&operation);  // until end()
     for (const Range& range : ranges) {
         cover(range);
-        areas_[range.area]->pieces[range.begin] = {range.end, &operation, Stage::Arriving};
+        areas_[range.area]->pieces[range.begin] = {range.end, &operation};
         hold(&operation);
     }
     usage_.operations = operations_.size();
@@ -82,30 +89,45 @@ void Model::end(Operation* operation, bool placed) {
         }
     }
     if (placed && !visible) {
-        connections_[operation->connection].in_adapter.push_back(operation->number);
+        add_number(connections_[operation->connection].in_adapter, operation->number);
     }
     drop(operation);
 }
 
-// Nothing can be said of its bytes; the memory under them is gone, and the connection fails.
+// It changed nothing, or nothing can be said of its bytes. What it has not changed belongs to those
+// again whose it was.
 void Model::abandon(const Operation& operation, Area& area, const Range& range) {
     auto at = area.first_behind(range.begin);
     while (at != area.pieces.end() && at->first < range.end) {
-        at = at->second.operation == &operation ? cut_out(area, at->first, at->second.end)
-                                                : std::next(at);
+        const std::uint64_t begin = at->first;
+        const std::uint64_t end = at->second.end;
+        if (at->second.operation != &operation) {
+            ++at;
+            continue;
+        }
+        cut_out(area, begin, end);
+        for (std::uint64_t line = begin / kLine; line * kLine < end; ++line) {
+            uncover(area, line, line_mask(line, begin, end));
+        }
+        at = area.first_behind(end);
     }
 }
 
 // What lies in the range is older from now on.
 void Model::cover(const Range& range) {
     Area& area = *areas_[range.area];
+    std::uint64_t position = range.begin;
     for (auto at = area.first_behind(range.begin); at != area.pieces.end() && at->first < range.end;
          ++at) {
+        const std::uint64_t begin = std::max(at->first, range.begin);
+        const std::uint64_t end = std::min(at->second.end, range.end);
+        cover_stores(area, position, begin);
         if (at->second.stage != Stage::Arriving) {
-            bury(area, std::max(at->first, range.begin), std::min(at->second.end, range.end),
-                 at->second);
+            bury(area, begin, end, at->second);
         }
+        position = end;
     }
+    cover_stores(area, position, range.end);
     cut_out(area, range.begin, range.end);
 }
 
@@ -122,7 +144,7 @@ Model::Pieces::iterator Model::cut_out(Area& area, std::uint64_t begin, std::uin
             hold(piece.operation);
         }
         if (first < begin) {
-            area.pieces[first] = {begin, piece.operation, piece.stage};
+            area.pieces[first] = {begin, piece.operation, piece.stage, piece.since};
             hold(piece.operation);
         }
         drop(piece.operation);
@@ -134,6 +156,8 @@ Model::Pieces::iterator Model::cut_out(Area& area, std::uint64_t begin, std::uin
 void Model::settle(Area& area, std::uint64_t begin, std::uint64_t end) {
     if (recording_) {
         record(area, begin, end);
+    } else {
+        forget_revocable();
     }
     std::memcpy(area.image + begin, area.memory + begin, end - begin);
     ++image_changes_;
@@ -146,11 +170,21 @@ void Model::settle(Area& area, std::uint64_t begin, std::uint64_t end) {
 
 // --- connections ---
 
+void Model::add_number(Numbers& numbers, std::uint64_t number) {
+    numbers.list.push_back(number);
+    if (numbers.list.size() >= numbers.prune_at) {
+        std::erase_if(numbers.list, [this](std::uint64_t one) { return !at_risk(one); });
+        numbers.prune_at = std::max(numbers.prune_at, 2 * numbers.list.size());
+    }
+}
+
 bool Model::read_matters(std::uint32_t connection) const {
     const auto found = connections_.find(connection);
     return found != connections_.end() &&
-           (!found->second.in_adapter.empty() ||
-            (platform_.read_persists() && !found->second.visible.empty()));
+           (!found->second.in_adapter.list.empty() ||
+            (platform_.read_persists() &&
+             std::any_of(found->second.visible.list.begin(), found->second.visible.list.end(),
+                         [this](std::uint64_t number) { return at_risk(number); })));
 }
 
 void Model::read(std::uint32_t connection) {
@@ -161,7 +195,7 @@ void Model::read(std::uint32_t connection) {
 
 bool Model::message_matters(std::uint32_t connection) const {
     const auto found = connections_.find(connection);
-    return found != connections_.end() && !found->second.in_adapter.empty();
+    return found != connections_.end() && !found->second.in_adapter.list.empty();
 }
 
 void Model::message(std::uint32_t connection) {
@@ -187,13 +221,14 @@ void Model::push(std::uint32_t connection, bool durable, std::uint8_t mark) {
         return;
     }
     Connection& pushed = found->second;
-    const auto adapter = std::exchange(pushed.in_adapter, {});
+    const auto adapter = std::exchange(pushed.in_adapter, {}).list;
     if (durable) {
-        push_list(std::exchange(pushed.visible, {}), true, mark);
-    } else if (mark == kMessageBehind && platform_.read_persists()) {
-        pushed.visible.insert(pushed.visible.end(), adapter.begin(), adapter.end());
+        push_list(std::exchange(pushed.visible, {}).list, true, mark);
     }
     push_list(adapter, durable, mark);
+    for (const std::uint64_t number : durable ? std::vector<std::uint64_t>{} : adapter) {
+        add_number(pushed.visible, number);
+    }
 }
 
 void Model::push_list(const std::vector<std::uint64_t>& numbers, bool durable, std::uint8_t mark) {
@@ -226,8 +261,8 @@ bool Model::flush_matters(std::uint32_t connection, const Range& range) const {
                            });
     };
     const Connection& pushed = found->second;
-    return std::any_of(pushed.in_adapter.begin(), pushed.in_adapter.end(), touches) ||
-           std::any_of(pushed.visible.begin(), pushed.visible.end(), touches);
+    return std::any_of(pushed.in_adapter.list.begin(), pushed.in_adapter.list.end(), touches) ||
+           std::any_of(pushed.visible.list.begin(), pushed.visible.list.end(), touches);
 }
 
 // The lists stay as they are: what lies outside of the range may still need them.
@@ -238,8 +273,9 @@ void Model::flush(std::uint32_t connection, const Range& range, bool persistent)
     }
     const bool durable = persistent || platform_.caches_survive();
     start_recording(connection);
-    auto numbers = found->second.in_adapter;
-    numbers.insert(numbers.end(), found->second.visible.begin(), found->second.visible.end());
+    auto numbers = found->second.visible.list;
+    const auto& adapter = found->second.in_adapter.list;
+    numbers.insert(numbers.end(), adapter.begin(), adapter.end());
     for (const std::uint64_t number : numbers) {
         Operation* const operation = find(number);
         if (operation == nullptr) {
@@ -257,8 +293,8 @@ void Model::flush(std::uint32_t connection, const Range& range, bool persistent)
         drop(operation);
     }
     recording_ = false;
-    std::erase_if(found->second.in_adapter,
-                  [this](std::uint64_t number) { return find(number) == nullptr; });
+    std::erase_if(found->second.in_adapter.list,
+                  [this](std::uint64_t number) { return !at_risk(number); });
 }
 
 // Pieces of the operation in the range are visible now, or durable.
@@ -266,6 +302,7 @@ void Model::advance(Operation& operation, std::uint32_t area, std::uint64_t begi
                     std::uint64_t end, bool durable) {
     operation.stage = Stage::Visible;
     Area& there = *areas_[area];
+    ++moment_;
     hold(&operation);
     if (!there.buried.empty()) {
         advance_buried(operation, there, begin, end, durable);
@@ -285,13 +322,17 @@ void Model::advance_pieces(const Operation& operation, Area& area, std::uint64_t
         } else if (durable) {
             settle(area, from, to);
             at = area.first_behind(to);
+        } else if (at->second.stage == Stage::Visible) {
+            ++at;
         } else if (from == at->first && to == at->second.end) {
             at->second.stage = Stage::Visible;
+            at->second.since = moment_;
             ++at;
         } else {  // only a part of it
             Piece piece = at->second;
             piece.end = to;
             piece.stage = Stage::Visible;
+            piece.since = moment_;
             hold(piece.operation);
             cut_out(area, from, to);
             area.pieces[from] = piece;

@@ -68,7 +68,7 @@ public:
     // --- the target's CPU ---
     // Would persisting the range change anything?
     bool persist_matters(const Range& range) const;
-    // Of operations only those up to `last` are taken.
+    // Of operations only what was visible at the moment `last` is taken.
     void persist(const Range& range, std::uint64_t last = ~0ULL);
     void mark_flushed(const Range& range);  // by the CPU; not drained yet
 
@@ -78,6 +78,7 @@ public:
     Area& area(std::uint32_t number) const { return *areas_[number]; }
     const std::map<std::uint64_t, Operation>& operations() const { return operations_; }
     std::uint64_t last_operation() const { return next_number_ - 1; }
+    std::uint64_t moment() const { return moment_; }  // grows when something becomes visible
     const Usage& usage() const { return usage_; }
     // As long as it is the same, so are the durable images.
     std::uint64_t image_changes() const { return image_changes_; }
@@ -97,17 +98,27 @@ private:
         std::vector<std::byte> image;
         Operation operation;
     };
+    struct Numbers {  // of operations; some may be durable by now
+        std::vector<std::uint64_t> list;
+        std::size_t prune_at = 64;
+    };
     struct Connection {
-        std::vector<std::uint64_t> in_adapter;  // numbers of operations
-        std::vector<std::uint64_t> visible;     // that a read would still make durable
+        Numbers in_adapter;
+        Numbers visible;  // that a flush, or a read, may still make durable
     };
     using Pieces = std::map<std::uint64_t, Piece>;
 
     Operation* find(std::uint64_t number);
-    void hold(Operation* operation) { ++operation->references; }
+    bool at_risk(std::uint64_t number) const { return operations_.contains(number); }
+    void add_number(Numbers& numbers, std::uint64_t number);
+    void hold(Operation* operation);
     void drop(Operation* operation);
     void cover(const Range& range);
+    void cover_stores(Area& area, std::uint64_t begin, std::uint64_t end);
     void abandon(const Operation& operation, Area& area, const Range& range);
+    void uncover(Area& area, std::uint64_t line, std::uint64_t mask);
+    void uncover_version(Area& area, std::uint64_t line, const Version& version,
+                         std::uint64_t mask);
     void record(Area& area, std::uint64_t begin, std::uint64_t end);
     void put_back(const Revocable& piece);
     void forget_revocable();
@@ -118,16 +129,20 @@ private:
     void settle(Area& area, std::uint64_t begin, std::uint64_t end);
     void forget_buried(Area& area, std::uint64_t begin, std::uint64_t end);
     void forget_versions(Area& area, std::uint64_t line, std::uint64_t mask, std::size_t below);
-    void settle_version(Area& area, std::uint64_t line, Buried& buried, std::size_t index);
+    void settle_version(Area& area, std::uint64_t line, Buried& buried, std::size_t index,
+                        std::uint64_t mask);
+    bool show_version(Buried& buried, std::size_t index, std::uint64_t mask);
     void advance(Operation& operation, std::uint32_t area, std::uint64_t begin, std::uint64_t end,
                  bool durable);
     void advance_pieces(const Operation& operation, Area& area, std::uint64_t begin,
                         std::uint64_t end, bool durable);
     void advance_buried(const Operation& operation, Area& area, std::uint64_t begin,
                         std::uint64_t end, bool durable);
-    bool advance_version(const Operation& operation, Area& area, std::uint64_t line, bool durable);
+    bool advance_version(const Operation& operation, Area& area, std::uint64_t line,
+                         std::uint64_t mask, bool durable);
     void push(std::uint32_t connection, bool durable, std::uint8_t mark);
     void push_list(const std::vector<std::uint64_t>& numbers, bool durable, std::uint8_t mark);
+    bool persist_version(Area& area, std::uint64_t line, std::uint64_t mask, std::uint64_t last);
     std::uint64_t persist_piece(Area& area, std::uint64_t begin, std::uint64_t end,
                                 std::uint64_t last, Pieces::iterator at);
     void persist_below(Area& area, std::uint64_t begin, std::uint64_t end, std::uint64_t last);
@@ -146,6 +161,7 @@ private:
     std::uint32_t revocable_connection_ = 0;
     bool recording_ = false;
     std::uint64_t next_number_ = 1;
+    std::uint64_t moment_ = 0;
     std::uint64_t image_changes_ = 0;
     Usage usage_;
 };

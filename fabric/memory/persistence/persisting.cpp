@@ -58,7 +58,7 @@ void Model::persist(const Range& range, std::uint64_t last) {
 std::uint64_t Model::persist_piece(Area& area, std::uint64_t begin, std::uint64_t end,
                                    std::uint64_t last, Pieces::iterator at) {
     const Piece piece = at->second;
-    if (piece.stage == Stage::Visible && piece.operation->number <= last) {
+    if (piece.stage == Stage::Visible && piece.since <= last) {
         settle(area, begin, end);
     } else {
         piece.operation->marks |= piece.stage == Stage::Adapter ? kTooEarly : 0;
@@ -72,7 +72,8 @@ void Model::mark_flushed(const Range& range) {
     const Range lines = in_lines(range, area.length);
     for (auto at = area.first_behind(lines.begin); at != area.pieces.end() && at->first < lines.end;
          ++at) {
-        at->second.operation->marks |= kFlushedOnly;
+        at->second.operation->marks |=
+            at->second.stage == Stage::Visible ? kFlushedOnly : kTooEarly;
     }
 }
 

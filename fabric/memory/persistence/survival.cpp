@@ -118,18 +118,20 @@ bool Survival::kept(const Candidate& candidate, std::uint64_t seed, std::uint64_
     }
 }
 
-// Which bytes of the candidate survive; one line of eight is torn between words.
+// Which bytes of the candidate survive; one line of eight is torn between words. By the operation:
+// what of it is buried and what is not share a word.
 std::uint64_t Survival::kept_bytes(const Candidate& candidate, std::uint64_t seed,
-                                   std::uint64_t place, std::size_t index) const {
+                                   std::uint64_t place) const {
+    const std::uint64_t number = candidate.operation != nullptr ? candidate.operation->number : 0;
     const std::uint64_t chance = mix(mix(seed) ^ mix(place));
     const bool torn = seed >= kFirstByChance && (chance >> 40U) % 8 == 0;
     if (!torn) {
-        return kept(candidate, seed, mix(chance + index)) ? candidate.mask : 0;
+        return kept(candidate, seed, mix(chance + number)) ? candidate.mask : 0;
     }
     std::uint64_t mask = 0;
     for (std::uint64_t word = 0; word < kLine / kWord; ++word) {
         mask |=
-            kept(candidate, seed, mix(chance + (index + 1) * kLine + word)) ? word_mask(word) : 0;
+            kept(candidate, seed, mix(chance + (number + 1) * kLine + word)) ? word_mask(word) : 0;
     }
     return mask & candidate.mask;
 }
@@ -145,7 +147,7 @@ bool Survival::line(std::uint32_t area, std::uint64_t number, Line& out,
     const std::uint64_t place = (std::uint64_t{area} << 40U) + number;
     for (std::size_t i = 0; i < candidates.count; ++i) {
         const Candidate& candidate = candidates.list[i];
-        apply_bytes(candidate.bytes, kept_bytes(candidate, seed, place, i), out.data());
+        apply_bytes(candidate.bytes, kept_bytes(candidate, seed, place), out.data());
     }
     if (listener != nullptr) {
         report(there, number, candidates, out, *listener);

@@ -68,8 +68,8 @@ private:
     void collect(const Area& area, std::uint64_t number, std::uint64_t room, Candidates& out) const;
     std::uint64_t seed_of(std::uint32_t area, std::uint64_t number) const;
     bool kept(const Candidate& candidate, std::uint64_t seed, std::uint64_t chance) const;
-    std::uint64_t kept_bytes(const Candidate& candidate, std::uint64_t seed, std::uint64_t place,
-                             std::size_t index) const;
+    std::uint64_t kept_bytes(const Candidate& candidate, std::uint64_t seed,
+                             std::uint64_t place) const;
     static void report(const Area& area, std::uint64_t number, const Candidates& candidates,
                        const Line& out, LossListener& listener);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The account: from arrival to durability, on every platform.
 #include "accounts.hpp"
+#include "memory/persistence/finding.hpp"
 
 using namespace fabric::test;
 
@@ -147,6 +148,37 @@ void native_flushes(void**) {
     assert_int_equal(account.at_risk(), 0);
 }
 
+void a_native_flush_takes_what_is_visible_already(void**) {
+    for (const char* on : {"adr,ddio=on", "adr,ddio=off"}) {
+        for (const bool by_message : {true, false}) {
+            Account account(on);
+            account.write(0, 64, 'a');
+            if (by_message) {
+                account.model.message(kConnection);
+            } else {
+                account.model.flush(kConnection, {0, 0, 64}, false);
+            }
+            assert_true(account.durable(0, 64, 0));
+            assert_true(account.model.flush_matters(kConnection, {0, 0, 64}));
+            account.model.flush(kConnection, {0, 0, 64}, true);
+            assert_true(account.durable(0, 64, 'a'));
+        }
+    }
+    Account account("adr,ddio=on");
+    account.write(0, 64, 'a');
+    account.model.read(kConnection);
+    account.model.flush(kConnection, {0, 0, 64}, true);
+    assert_true(account.durable(0, 64, 'a'));
+}
+
+void a_flush_of_a_part_takes_no_more_of_what_is_buried(void**) {
+    Account account("adr");
+    account.write(0, 32, 'a', 1);
+    account.write(0, 32, 'b', 2);
+    account.model.flush(1, {0, 0, 16}, true);
+    assert_true(account.durable(0, 16, 'a') && account.durable(16, 16, 0));
+}
+
 void visibility_is_enough_where_caches_survive(void**) {
     Account account("eadr");
     account.write(0, 64, 'a');
@@ -207,11 +239,54 @@ void the_cpu_persists_what_it_sees_below(void**) {
     assert_true(account.durable(0, 64, 'a'));
 }
 
+void the_cpu_persists_all_that_it_sees_below(void**) {
+    Account account("adr");
+    account.write(0, 8, 'a', 1);
+    account.write(8, 8, 'b', 1);
+    account.model.message(1);
+    account.write(0, 16, 'c', 2);
+    account.persist(0, 16);
+    assert_true(account.durable(0, 8, 'a') && account.durable(8, 8, 'b'));
+}
+
+void the_cpu_persists_its_stores_below(void**) {
+    Account account("adr");
+    account.store(0, 8, 's');
+    account.write(0, 8, 'w');
+    assert_true(account.survivors(0) ==
+                (std::set<std::string>{std::string(8, '\0'), "ssssssss", "wwwwwwww"}));
+    account.persist(0, 8);
+    assert_true(account.survivors(0) == (std::set<std::string>{"ssssssss", "wwwwwwww"}));
+}
+
+void a_store_outlives_the_write_over_it_where_caches_survive(void**) {
+    for (const char* on : {"eadr", "wsp"}) {
+        Account account(on);
+        account.store(0, 8, 's');
+        account.start(0, 8, kConnection);
+        account.fill(0, 4, 'w');
+        assert_true(account.survivors(0) == std::set<std::string>{"ssssssss"});
+    }
+}
+
+// Written back before it was there: the fence behind that does not help.
+void flushed_too_early_then_drained(void**) {
+    Account account("adr");
+    account.write(0, 64, 'a');
+    const std::uint64_t flushed = account.model.moment();
+    account.model.mark_flushed({0, 0, 64});
+    account.model.message(kConnection);
+    account.model.persist({0, 0, 64}, flushed);
+    assert_true(account.durable(0, 64, 0));
+    const Operation& operation = account.model.operations().begin()->second;
+    assert_string_equal(reason_of(&operation, 0, account.model).name, "persisted-too-early");
+}
+
 void flushed_then_drained(void**) {
     Account account("adr");
     account.write(0, 64, 'a');
     account.model.message(kConnection);
-    const std::uint64_t flushed = account.model.last_operation();
+    const std::uint64_t flushed = account.model.moment();
     account.model.mark_flushed({0, 0, 64});
     account.write(64, 64, 'b');
     account.model.message(kConnection);
@@ -226,6 +301,21 @@ void placing_that_fails(void**) {
     assert_int_equal(account.at_risk(), 0);
     account.model.read(kConnection);
     assert_true(account.durable(0, 64, 0));
+}
+
+// A compare and swap that does not swap: what was not durable is so still, and named.
+void an_operation_that_changes_nothing(void**) {
+    Account account("adr,ddio=off");
+    account.write(0, 24, 'a');
+    account.model.end(account.start(8, 8, kConnection + 1, Kind::CompareSwap), false);
+    assert_int_equal(account.at_risk(), 1);
+    assert_int_equal(account.model.usage().buried_lines, 0);
+    for (const std::uint64_t at : {0U, 8U, 23U}) {
+        const auto piece = account.model.area(0).first_behind(at);
+        assert_true(piece != account.model.area(0).pieces.end() && piece->first <= at);
+    }
+    account.model.read(kConnection);
+    assert_true(account.durable(0, 24, 'a'));
 }
 
 void an_overtaken_flush_is_taken_back(void**) {
@@ -310,14 +400,21 @@ int main() {
         cmocka_unit_test(stores_of_the_cpu),
         cmocka_unit_test(a_line_of_both),
         cmocka_unit_test(native_flushes),
+        cmocka_unit_test(a_native_flush_takes_what_is_visible_already),
+        cmocka_unit_test(a_flush_of_a_part_takes_no_more_of_what_is_buried),
         cmocka_unit_test(visibility_is_enough_where_caches_survive),
         cmocka_unit_test(results_of_own_reads),
         cmocka_unit_test(an_ended_connection_is_flushed_by_no_other),
         cmocka_unit_test(overwriting_buries),
         cmocka_unit_test(the_newer_one_durable_first),
         cmocka_unit_test(the_cpu_persists_what_it_sees_below),
+        cmocka_unit_test(the_cpu_persists_all_that_it_sees_below),
+        cmocka_unit_test(the_cpu_persists_its_stores_below),
+        cmocka_unit_test(a_store_outlives_the_write_over_it_where_caches_survive),
+        cmocka_unit_test(flushed_too_early_then_drained),
         cmocka_unit_test(flushed_then_drained),
         cmocka_unit_test(placing_that_fails),
+        cmocka_unit_test(an_operation_that_changes_nothing),
         cmocka_unit_test(an_overtaken_flush_is_taken_back),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(nothing_is_forgotten),

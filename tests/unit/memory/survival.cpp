@@ -37,6 +37,14 @@ void a_line_can_be_torn_between_words(void**) {
     assert_true(found.count("nnnnnnnn" + kOld) == 1 && found.count(kOld + "nnnnnnnn") == 1);
 }
 
+void a_word_that_is_partly_covered_is_not_torn_either(void**) {
+    Account account("adr");
+    account.write(0, 8, 'a', 1, Kind::AtomicWrite);
+    account.write(0, 4, 'b', 2);
+    assert_true(account.survivors(0, 8, 2000) ==
+                (std::set<std::string>{kOld, "aaaaaaaa", "bbbbaaaa", "bbbb" + kOld.substr(4)}));
+}
+
 void lines_of_one_write_are_independent(void**) {
     Account account("adr");
     account.write(0, 128, 'n');
@@ -235,6 +243,7 @@ int main() {
         cmocka_unit_test(a_line_is_kept_or_lost),
         cmocka_unit_test(a_word_is_never_torn),
         cmocka_unit_test(a_line_can_be_torn_between_words),
+        cmocka_unit_test(a_word_that_is_partly_covered_is_not_torn_either),
         cmocka_unit_test(lines_of_one_write_are_independent),
         cmocka_unit_test(durable_bytes_stay),
         cmocka_unit_test(what_is_arriving_is_lost),
