@@ -5,12 +5,25 @@
 #include <netdb.h>
 
 #include <cerrno>
+#include <cstdlib>
 
 #include "public.hpp"
 
 namespace rpma {
 
 namespace {
+
+/// What the user can do about a code of getaddrinfo(3).
+const char* advice_for_look_up(int result) {
+    switch (result) {
+        case EAI_SERVICE:
+            return "give the port as a number, or a name of /etc/services";
+        case EAI_AGAIN:
+            return "the name server does not answer: try again, or give the address";
+        default:
+            return "look the name up by `getent ahosts NAME`";
+    }
+}
 
 /// rdma_getaddrinfo() hands on the codes of getaddrinfo(3); its own failures are -1 with errno.
 Status look_up_failure(int result, int err, const char* node, const char* service) {
@@ -20,10 +33,20 @@ Status look_up_failure(int result, int err, const char* node, const char* servic
                               "rdma_getaddrinfo(" RPMA_NAME ", port " RPMA_PORT ") failed", node,
                               port);
     }
-    return Status::failure(
-        result == EAI_MEMORY ? RPMA_E_NOMEM : RPMA_E_PROVIDER,
-        "rdma_getaddrinfo(" RPMA_NAME ", port " RPMA_PORT ") failed: %s (%d); %s", node, port,
-        gai_strerror(result), result, "look the name up by `getent ahosts NAME`");
+    return Status::failure(result == EAI_MEMORY ? RPMA_E_NOMEM : RPMA_E_PROVIDER,
+                           "rdma_getaddrinfo(" RPMA_NAME ", port " RPMA_PORT
+                           ") failed: %s (%d); %s",
+                           node, port, gai_strerror(result), result, advice_for_look_up(result));
+}
+
+/// glibc takes 70000 for port 4464.
+bool is_no_port(const char* service) {
+    constexpr unsigned long kHighest = 65535;
+    char* end = nullptr;
+    errno = 0;
+    const unsigned long number = std::strtoul(service, &end, 10);
+    return *service >= '0' && *service <= '9' && *end == '\0' &&
+           (number > kHighest || errno == ERANGE);
 }
 
 bool has_device() {
@@ -44,6 +67,9 @@ AddressList::~AddressList() {
 }
 
 Status AddressList::look_up(const char* node, const char* service, AddressUse use, int family) {
+    if (service != nullptr && is_no_port(service)) {
+        return look_up_failure(EAI_SERVICE, 0, node, service);
+    }
     rdma_addrinfo hints = {};
     hints.ai_flags = (use == AddressUse::listen ? RAI_PASSIVE : 0);
     if (family != AF_UNSPEC) {

@@ -198,7 +198,9 @@ int rpma_conn_disconnect(struct rpma_conn* conn) {
         return bad;
     }
     if (rdma_disconnect(conn->link->id()) != 0) {
-        return rpma::finish(Status::system(RPMA_E_PROVIDER, errno, "rdma_disconnect failed"));
+        Status status = Status::system(RPMA_E_PROVIDER, errno, "rdma_disconnect failed");
+        status.append("; delete the connection instead");
+        return rpma::finish(status);
     }
     rpma::log_line(Where::here(), Origin::setup, RPMA_LOG_LEVEL_NOTICE, "disconnecting");
     return 0;

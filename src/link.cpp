@@ -17,6 +17,9 @@ constexpr std::uint32_t kMaxInlineData = 8;
 /// 7 stands for "without end": a send waits until the other side posts a receive.
 constexpr std::uint8_t kRetryCount = 7;
 
+constexpr char kOtherSideMayBeGone[] =
+    "; the other side may have given up: go on with another request";
+
 rdma_conn_param connection_parameters(const rpma_conn_private_data* data) {
     rdma_conn_param parameters = {};
     parameters.private_data = data != nullptr ? data->ptr : nullptr;
@@ -30,13 +33,15 @@ rdma_conn_param connection_parameters(const rpma_conn_private_data* data) {
     return parameters;
 }
 
-/// limit: room for private data on InfiniBand and RoCE.
-Status connecting_failure(const char* call, int err, const rpma_conn_private_data* data,
-                          int limit) {
+/// limit: room for private data on InfiniBand and RoCE; otherwise: what to say if it is not that.
+Status connecting_failure(const char* call, int err, const rpma_conn_private_data* data, int limit,
+                          const char* otherwise) {
     Status status = Status::system(RPMA_E_PROVIDER, err, "%s failed", call);
     if (data != nullptr && data->len > limit) {
         status.append("; private data of %d bytes were given, InfiniBand and RoCE take %d",
                       static_cast<int>(data->len), limit);
+    } else {
+        status.append("%s", otherwise);
     }
     return status;
 }
@@ -183,7 +188,8 @@ Status Link::connect(const rpma_conn_private_data* data) {
     rdma_conn_param parameters = connection_parameters(data);
     return rdma_connect(id_.get(), &parameters) == 0
                ? Status()
-               : connecting_failure("rdma_connect", errno, data, kRoom);
+               : connecting_failure("rdma_connect", errno, data, kRoom,
+                                    "; make a new request to try again");
 }
 
 Status Link::accept(const rpma_conn_private_data* data) {
@@ -191,13 +197,16 @@ Status Link::accept(const rpma_conn_private_data* data) {
     rdma_conn_param parameters = connection_parameters(data);
     return rdma_accept(id_.get(), &parameters) == 0
                ? Status()
-               : connecting_failure("rdma_accept", errno, data, kRoom);
+               : connecting_failure("rdma_accept", errno, data, kRoom, kOtherSideMayBeGone);
 }
 
 Status Link::reject() {
-    return rdma_reject(id_.get(), nullptr, 0) == 0
-               ? Status()
-               : Status::system(RPMA_E_PROVIDER, errno, "rdma_reject failed");
+    if (rdma_reject(id_.get(), nullptr, 0) == 0) {
+        return {};
+    }
+    Status status = Status::system(RPMA_E_PROVIDER, errno, "rdma_reject failed");
+    status.append("%s", kOtherSideMayBeGone);
+    return status;
 }
 
 Status Link::close() {

@@ -56,8 +56,10 @@ Status advise_part(const rpma_mr_local& region, std::size_t offset, std::size_t 
     } else if (err == EFAULT || err == EINVAL) {
         code = RPMA_E_INVAL;
     }
-    return Status::system(code, err, "ibv_advise_mr(advice %d, flags 0x%x) of %zu bytes failed",
-                          advice, flags, len);
+    Status status = Status::system(
+        code, err, "ibv_advise_mr(advice %d, flags 0x%x) of %zu bytes failed", advice, flags, len);
+    status.append("; the memory works without advice, too: see ibv_advise_mr(3)");
+    return status;
 }
 
 Status advise(const rpma_mr_local& region, std::size_t offset, std::size_t len, int advice,

@@ -38,7 +38,10 @@ int native_flush_access(int usage) {
 
 /// What the memory may be that a device refuses, and what to do then.
 void explain_refused_memory(int err, int access, Status& status) {
-    if (err == EOPNOTSUPP) {
+    if (err == EFAULT) {
+        status.append(
+            "; the memory must be mapped, and writable unless it is only read from or sent");
+    } else if (err == EOPNOTSUPP) {
         status.append(
             "; a file of a DAX file system needs a device with on-demand paging: without it "
             "use device DAX (/dev/dax*), or ordinary memory");

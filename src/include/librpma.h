@@ -767,8 +767,10 @@ int rpma_conn_get_rcq(const struct rpma_conn* conn, struct rpma_cq** rcq_ptr);
 /**
  * @brief begin to disconnect
  *
- * Both sides get RPMA_CONN_CLOSED. Either side may call it, both may, and it may come after that
- * event.
+ * Both sides get RPMA_CONN_CLOSED: the other side at once, this side when the other side has
+ * answered by disconnecting or deleting its connection, too. Without an answer it takes until the
+ * device gives up asking, on RoCE and InfiniBand about a minute. Either side may call it, both may,
+ * and it may come after that event.
  *
  * @param conn the connection
  * @error RPMA_E_INVAL: conn is NULL

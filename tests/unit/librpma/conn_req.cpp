@@ -126,6 +126,7 @@ void a_failing_rejection_is_told(void**) {
     Incoming in;
     world.fail("rdma_reject", 1, EIO);
     EXPECT_FAILS(RPMA_E_PROVIDER, rpma_conn_req_delete(&in.req), "rdma_reject");
+    assert_true(harness::lines[0].text.find("may have given up") != std::string::npos);
     assert_null(in.req);
     assert_int_equal(world.live["id"], 1);
 }
@@ -253,6 +254,26 @@ void a_misspelt_name_gives_the_words_of_the_resolver(void**) {
     EXPECT_OK(rpma_peer_delete(&peer));
 }
 
+/// glibc would cut the number to 16 bits, and connect somewhere else.
+void a_port_above_65535_is_refused(void**) {
+    rpma_peer* peer = harness::make_peer();
+    rpma_conn_req* req = harness::untouched<rpma_conn_req>();
+    rpma_ep* ep = harness::untouched<rpma_ep>();
+    for (const char* port : {"65536", "70000", "99999999999999999999"}) {
+        EXPECT_FAILS(RPMA_E_PROVIDER, rpma_conn_req_new(peer, "a", port, nullptr, &req), port);
+        EXPECT_FAILS(RPMA_E_PROVIDER, rpma_ep_listen(peer, "a", port, &ep), "give the port as");
+    }
+    assert_ptr_equal(req, harness::untouched<rpma_conn_req>());
+    assert_ptr_equal(ep, harness::untouched<rpma_ep>());
+    assert_int_equal(world.count("rdma_getaddrinfo"), 0);
+    // Names of services may begin with a digit.
+    for (const char* port : {"65535", "0", "3com-tsmux", ""}) {
+        EXPECT_OK(rpma_conn_req_new(peer, "a", port, nullptr, &req));
+        EXPECT_OK(rpma_conn_req_delete(&req));
+    }
+    EXPECT_OK(rpma_peer_delete(&peer));
+}
+
 void a_long_name_does_not_displace_the_reason(void**) {
     rpma_peer* peer = harness::make_peer();
     rpma_conn_req* req = harness::untouched<rpma_conn_req>();
@@ -287,6 +308,7 @@ int main() {
         TEST(memory_running_out_rejects_too),
         TEST(every_address_is_tried),
         TEST(a_misspelt_name_gives_the_words_of_the_resolver),
+        TEST(a_port_above_65535_is_refused),
         TEST(a_long_name_does_not_displace_the_reason),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
