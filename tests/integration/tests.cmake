@@ -41,7 +41,7 @@ foreach(name IN ITEMS
     atomic_write both_directions_two_threads client_before_server completion_queue_overrun delete_without_disconnect
     deregistered_while_writing descriptor_alignment event_without_completion events_follow_the_id
     every_address_in_one_process fenced_write_after_read flush_at_region_end flush_completion_on_error_only flush_types
-    forked_child full_send_queue gather_and_scatter huge_pages immediate_data inline_data large_transfer local_protection_errors
+    forked_child full_send_queue gather_and_scatter huge_pages immediate_data inline_data interrupted_waits large_transfer local_protection_errors
     memory_advice misspelt_host nonblocking_descriptors parents_deleted_first private_data_lengths private_data_life ranges_are_checked receive_only_region
     registration_sizes rejected_request remote_access_errors repeated_connections request_is_gone_after_connect
     send_recv_sizes send_waits_for_receive separate_receive_queue shared_completion_channel sixteen_threads sleeping_target

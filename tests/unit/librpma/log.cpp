@@ -111,6 +111,30 @@ void long_lines_are_cut_and_stay_lines(void**) {
     assert_int_equal(harness::lines.size(), 2);
 }
 
+int calls_of_log_function = 0;
+
+/// Calls the library, also with a call that fails and so makes a line of its own, then goes.
+void calls_the_library(rpma_log_level, const char*, const int, const char*, const char*, ...) {
+    if (++calls_of_log_function == 1) {
+        rpma_log_level level = RPMA_LOG_DISABLED;
+        EXPECT_OK(rpma_log_get_threshold(RPMA_LOG_THRESHOLD, &level));
+        assert_int_equal(rpma_mr_get_size(nullptr, nullptr), RPMA_E_INVAL);
+        EXPECT_OK(rpma_log_set_function(RPMA_LOG_USE_DEFAULT_FUNCTION));
+    }
+    errno = EDOM;
+}
+
+void a_log_function_may_call_the_library(void**) {
+    use_default(RPMA_LOG_DISABLED);
+    EXPECT_OK(rpma_log_set_function(calls_the_library));
+    fail_with("host");
+    assert_int_equal(calls_of_log_function, 2);
+    assert_int_equal(errno, ENETUNREACH);
+    fail_with("host");
+    assert_int_equal(calls_of_log_function, 2);
+    assert_int_equal(syslogged.size(), 1);
+}
+
 void the_default_function_writes_to_syslog_only(void**) {
     use_default(RPMA_LOG_DISABLED);
     Stderr output;
@@ -201,6 +225,7 @@ int main() {
         TEST(a_user_function_gets_whole_lines),
         TEST(text_from_outside_is_escaped),
         TEST(long_lines_are_cut_and_stay_lines),
+        TEST(a_log_function_may_call_the_library),
         TEST(the_default_function_writes_to_syslog_only),
         TEST(the_default_function_writes_to_stderr_up_to_the_auxiliary_threshold),
         TEST(the_data_path_never_writes_to_syslog),
