@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Serves any number of clients from one thread: all that can happen is a descriptor in epoll(7). */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,13 @@ static int add(int epoll, int fd, struct watch* watch) {
     return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) ? fail("epoll", strerror(errno)) : 0;
 }
 
+/* What epoll has seen may be gone when it is to be taken; a wait for it would hold up all others.
+ */
+static int never_block(int fd) {
+    int flags = fcntl(fd, F_GETFL);
+    return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) ? fail("fcntl", strerror(errno)) : 0;
+}
+
 static void drop(struct server* s, struct client* c) {
     rpma_conn_delete(&c->conn); /* closes the descriptors, so epoll forgets them */
     rpma_mr_dereg(&c->mr);
@@ -47,16 +55,13 @@ static void drop(struct server* s, struct client* c) {
     s->done++;
 }
 
-static int accept_client(struct server* s, struct client* c) {
-    struct rpma_conn_req* req = NULL;
+static int accept_client(struct server* s, struct client* c, struct rpma_conn_req* req) {
     int event_fd = -1;
     int cq_fd = -1;
     if (check(
             rpma_mr_reg(s->peer, c->message, SIZE, RPMA_MR_USAGE_RECV | RPMA_MR_USAGE_SEND, &c->mr),
             "registration") ||
-        next_request(s->ep, NULL, &req))
-        return -1;
-    if (check(rpma_conn_req_recv(req, c->mr, 0, SIZE, NULL), "receive")) {
+        check(rpma_conn_req_recv(req, c->mr, 0, SIZE, NULL), "receive")) {
         rpma_conn_req_delete(&req);
         return -1;
     }
@@ -64,8 +69,9 @@ static int accept_client(struct server* s, struct client* c) {
     return check(rpma_conn_req_connect(&req, NULL, &c->conn), "accept") ||
            check(rpma_conn_get_cq(c->conn, &c->cq), "queue") ||
            check(rpma_conn_get_event_fd(c->conn, &event_fd), "descriptor") ||
-           check(rpma_cq_get_fd(c->cq, &cq_fd), "descriptor") ||
-           add(s->epoll, event_fd, &c->event) || add(s->epoll, cq_fd, &c->completion);
+           check(rpma_cq_get_fd(c->cq, &cq_fd), "descriptor") || never_block(event_fd) ||
+           never_block(cq_fd) || add(s->epoll, event_fd, &c->event) ||
+           add(s->epoll, cq_fd, &c->completion);
 }
 
 static void connection_event(struct server* s, struct client* c) {
@@ -102,15 +108,21 @@ static void completions(struct server* s, struct client* c) {
 }
 
 static void new_client(struct server* s, struct client* none) {
-    struct client* c = calloc(1, sizeof(*c));
+    struct rpma_conn_req* req = NULL;
+    int ret = rpma_ep_next_conn_req(s->ep, NULL, &req);
     (void)none;
+    /* The descriptor does not block: a client may have given up since epoll saw its request. */
+    if (ret == RPMA_E_NO_EVENT || check(ret, "connection request"))
+        return;
+    struct client* c = calloc(1, sizeof(*c));
     if (c == NULL) {
         fail("memory", "none left for a client");
+        rpma_conn_req_delete(&req);
         return;
     }
     c->event = (struct watch){connection_event, c};
     c->completion = (struct watch){completions, c};
-    if (accept_client(s, c))
+    if (accept_client(s, c, req))
         drop(s, c); /* that client's trouble; the others are served */
 }
 
@@ -136,7 +148,8 @@ int main(int argc, char* argv[]) {
     }
     int ret = open_peer(argv[1], RPMA_UTIL_IBV_CONTEXT_LOCAL, &s.peer) ||
               listen_on(s.peer, argv[1], argv[2], &s.ep) ||
-              check(rpma_ep_get_fd(s.ep, &fd), "descriptor") || add(s.epoll, fd, &requests);
+              check(rpma_ep_get_fd(s.ep, &fd), "descriptor") || never_block(fd) ||
+              add(s.epoll, fd, &requests);
     while (ret == 0 && s.done < to_serve)
         ret = serve_one_event(&s);
     printf("%d clients served\n", s.done);
