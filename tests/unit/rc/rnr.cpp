@@ -246,6 +246,29 @@ void each_message_of_a_row_can_wait(void**) {
     assert_int_equal(pair.a.endpoint.state(), IBV_QPS_RTS);
 }
 
+// The failure is the second request's, and comes behind the first one's end, however often that is
+// tried.
+void a_request_that_fails_behind_the_waiting_send(void**) {
+    Pair pair;
+    Block from(pair.a.pd(), 2000);
+    Block to(pair.b.pd(), 2000);
+    ibv_sge nobodys = from.sge(0, 8);
+    nobodys.lkey ^= 0x5500;
+    post(pair.a, {.wr_id = 1, .sges = {from.sge(0, 700)}});
+    post(pair.a, {.wr_id = 2, .sges = {nobodys}});
+    post(pair.a, {.wr_id = 3, .sges = {from.sge(0, 8)}});
+    pair.run(50);
+    assert_true(pair.a.sends.empty());
+    pair.b.receive(9, {to.sge(0, 900)});
+    pair.run();
+    assert_int_equal(pair.b.received().wc.byte_len, 700);
+    assert_int_equal(pair.a.sent().wc.status, IBV_WC_SUCCESS);
+    const rc::Completion failed = pair.a.sent();
+    assert_int_equal(failed.wc.wr_id, 2);
+    assert_int_equal(failed.wc.status, IBV_WC_LOC_PROT_ERR);
+    assert_int_equal(pair.a.sent().wc.status, IBV_WC_WR_FLUSH_ERR);
+}
+
 }  // namespace
 
 int main() {
@@ -260,6 +283,7 @@ int main() {
         cmocka_unit_test(the_other_direction_goes_on),
         cmocka_unit_test(reads_behind_the_waiting_send_are_done_once),
         cmocka_unit_test(each_message_of_a_row_can_wait),
+        cmocka_unit_test(a_request_that_fails_behind_the_waiting_send),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
