@@ -19,8 +19,7 @@ bool valid_path(const ibv_qp_attr& attr, int mask) {
         (attr.path_mtu < IBV_MTU_256 || attr.path_mtu > IBV_MTU_4096))
         return false;
     if ((mask & IBV_QP_AV) != 0 &&
-        (attr.ah_attr.is_global == 0 ||
-         (attr.ah_attr.port_num != 0 && attr.ah_attr.port_num != limits::kPort)))
+        (attr.ah_attr.is_global == 0 || attr.ah_attr.port_num != limits::kPort))
         return false;
     // Path migration needs a second path.
     return (mask & IBV_QP_ALT_PATH) == 0 &&

@@ -41,7 +41,7 @@ constexpr std::array kSteps = {
 
 bool transition_allowed(ibv_qp_state from, ibv_qp_state to, int mask) {
     const int named = mask & ~IBV_QP_STATE;
-    if (to == IBV_QPS_RESET || to == IBV_QPS_ERR)
+    if (to == IBV_QPS_RESET || (to == IBV_QPS_ERR && from != IBV_QPS_RESET))
         return named == 0;
     for (const Step& step : kSteps)
         if (step.from == from && step.to == to)

@@ -6,6 +6,7 @@
 #include "faults/plan.hpp"
 #include "log.hpp"
 #include "verbs/api.hpp"
+#include "verbs/gid.hpp"
 #include "verbs/limits.hpp"
 #include "verbs/operations.hpp"
 #include "verbs/qp_ex.hpp"
@@ -128,6 +129,9 @@ FABRIC_API ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
 }
 
 FABRIC_API int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
+    if ((mask & IBV_QP_AV) != 0 && attr->ah_attr.is_global != 0 &&
+        !gid::at(attr->ah_attr.grh.sgid_index))
+        return ENODATA;
     return RcQueuePair::of(qp).modify(*attr, mask, 0);
 }
 
