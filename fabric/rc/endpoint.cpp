@@ -207,6 +207,10 @@ void Endpoint::acknowledge() {
     impl_->responder.acknowledge();
 }
 
+bool Endpoint::send_queue_drained() const {
+    return impl_->requester.drained();
+}
+
 bool Endpoint::owes_answer() const {
     return impl_->responder.owes_answer();
 }
@@ -273,6 +277,14 @@ void Endpoint::link_lost() {
     impl_->inbound.owner = Inbound::Owner::Nobody;
     impl_->close_account(false);
     impl_->requester.link_lost();
+}
+
+void Endpoint::link_renewed() {
+    impl_->requester.send_again();
+}
+
+bool Endpoint::heard_of_peer() const {
+    return impl_->requester.heard_of_peer() || impl_->responder.heard_of_peer();
 }
 
 std::optional<TimePoint> Endpoint::deadline() const {

@@ -156,6 +156,7 @@ public:
     ibv_qp_state state() const;
     std::uint32_t send_room() const;  // requests that can be posted now
     bool send_queue_idle() const;     // nothing unacknowledged, nothing to send
+    bool send_queue_drained() const;  // in state SQD: nothing unacknowledged
     bool owes_answer() const;         // the peer waits for one to a request
     void acknowledge();               // what was taken in, with the next packet
     // Thread-safe without the lock: the program has polled completions that free so many slots.
@@ -180,6 +181,9 @@ public:
     // IBV_WC_WR_FLUSH_ERR (the rest); with none under way the state stays and the next post_send
     // meets that end, as on a real network.
     void link_lost();
+    // There is another link: what has no answer yet is sent again.
+    void link_renewed();
+    bool heard_of_peer() const;  // of the one that the attributes name
 
     // --- time ---
     // When on_time() wants to be called: end of an RNR wait, or an acknowledgement that nobody

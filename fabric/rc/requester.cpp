@@ -130,10 +130,15 @@ void Requester::report_drained() {
     }
     if (context_.state != IBV_QPS_SQD) {
         drained_reported_ = false;
-    } else if (queue_.head() == started_ && !drained_reported_) {
+    } else if (drained() && !drained_reported_) {
         drained_reported_ = true;
         context_.host.async_event(IBV_EVENT_SQ_DRAINED);
     }
+}
+
+bool Requester::heard_of_peer() const {
+    return unacknowledged_ != (context_.attributes.send_psn & wire::kPsnMask) || retries_ != 0 ||
+           rnr_tries_ != 0;
 }
 
 void Requester::tick() {
@@ -260,10 +265,11 @@ void Requester::skip_acknowledged() {
     }
 }
 
-// Sends again from the oldest PSN without an answer.
+// Sends again from the oldest PSN without an answer. A request that failed behind it is met again.
 void Requester::go_back() {
     cursor_ = {queue_.head(), 0};
     outstanding_ = 0;
+    local_failure_.reset();
     skip_acknowledged();
 }
 

@@ -27,6 +27,9 @@ public:
     void
     report_drained();  // in state SQD: tells the program once that what had been started is done
     bool idle() const { return queue_.empty(); }
+    bool drained() const { return queue_.head() == started_; }  // what had been started is done
+    bool heard_of_peer() const;                                 // since restart()
+    void send_again() { go_back(); }  // what was sent went over a link that is gone
     std::uint32_t room() const { return queue_.room(); }
 
     bool ready() const;  // there is something to send, unless the order of requests forbids it

@@ -111,6 +111,11 @@ bool Responder::owes_answer() const {
            inbound_.owner == Inbound::Owner::Responder;
 }
 
+bool Responder::heard_of_peer() const {
+    return connected_ &&
+           (expected_psn_ != (context_.attributes.receive_psn & wire::kPsnMask) || nak_sent_);
+}
+
 // What is answered already is not dropped.
 void Responder::drop(std::uint32_t psn) {
     if (connected_ && !failed_ && !psn_before(psn, expected_psn_)) {

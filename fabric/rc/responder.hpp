@@ -23,6 +23,7 @@ public:
     void end(bool placed);
     void drop(std::uint32_t psn);  // a request that came in state ERR, RESET or INIT
     bool owes_answer() const;      // a request of the peer has none yet
+    bool heard_of_peer() const;    // since restart()
     void acknowledge() { ack_due_ = ack_due_ || unacknowledged_; }
 
     // The next response or acknowledgement. `hurry`: what was taken in is to be acknowledged now,

@@ -18,6 +18,8 @@ namespace {
 // A sender gives up if its peer does not get in touch for so long; an adapter's retries end in
 // less.
 constexpr std::chrono::seconds kLinkTime{20};
+// And if the peer has the link and does not answer, after once or twice this time.
+constexpr std::chrono::seconds kAnswerTime{10};
 // Links that may wait for a queue pair to get ready.
 constexpr std::size_t kMaxOffers = 8;
 
@@ -30,6 +32,10 @@ bool fits(const carrier::Link& link, const Introduction& from, const Introductio
     return from.source_qp == own.destination_qp && equal(from.source_gid, own.destination_gid) &&
            equal(from.destination_gid, own.source_gid) &&
            equal(gid::of_address(link.peer_address()), from.source_gid);
+}
+
+bool to_itself(const Introduction& own) {
+    return own.source_qp == own.destination_qp && equal(own.source_gid, own.destination_gid);
 }
 
 }  // namespace
@@ -123,20 +129,28 @@ void RcQueuePair::offer(const std::shared_ptr<carrier::Link>& link, const Introd
     take_offer();
 }
 
+// A peer calls once for each time it is connected. So if this side has heard of it before, or has
+// its link, the peer was reset and is faster than this side, which will take the link after its own
+// reset.
 void RcQueuePair::take_offer() {
     std::uint32_t interface = 0;
     std::optional<Introduction> own;
     std::vector<Offer> offers;
     std::shared_ptr<carrier::Link> unwanted;
-    bool taken = false;
+    bool early = false;
     {
         const std::lock_guard guard(mutex_);
         own = own_introduction(&interface);
         if (!own)
             return;
-        offers.swap(offers_);
-        taken = link_ != nullptr && number_ != attr_.dest_qp_num;
+        early = !to_itself(*own) && (link_ != nullptr || endpoint_.heard_of_peer());
+        const auto kept = std::partition(offers_.begin(), offers_.end(), [&](const Offer& offer) {
+            return !early || !fits(*offer.link, offer.from, *own);
+        });
+        offers.assign(offers_.begin(), kept);
+        offers_.erase(offers_.begin(), kept);
     }
+    bool taken = early;
     for (const Offer& offer : offers) {
         if (taken || !fits(*offer.link, offer.from, *own)) {
             offer.link->close();
@@ -161,9 +175,7 @@ void RcQueuePair::accept(const Offer& offer, const Introduction& own) {
         offer.link->close();
         return;
     }
-    const bool itself =
-        own.source_qp == own.destination_qp && equal(own.source_gid, own.destination_gid);
-    if (!itself) {
+    if (!to_itself(own)) {
         attach(offer.link);
         return;
     }
@@ -201,15 +213,37 @@ void RcQueuePair::expect_link() {
     if (!qp_numbers::is_reachable(number_) || endpoint_.send_queue_idle() ||
         std::exchange(expecting_link_, true))
         return;
-    expecting_timer_.set(kLinkTime, [weak = weak_from_this()] {
+    expecting_timer_.set(kLinkTime, [weak = weak_from_this(), life = resets_] {
         const auto qp = std::static_pointer_cast<RcQueuePair>(weak.lock());
         if (qp == nullptr)
             return;
         const std::lock_guard guard(qp->mutex_);
+        if (qp->resets_ != life)
+            return;
         qp->expecting_link_ = false;
         if (qp->retired_ || qp->link_ != nullptr)
             return;
         qp->endpoint_.link_lost();
+        qp->settle();
+    });
+}
+
+// Caller holds the lock: there is a link, but the peer may never become ready to take a packet from
+// it. `waited`: a request was there already at the last look.
+void RcQueuePair::expect_answer(bool waited) {
+    answer_timer_.set(kAnswerTime, [weak = weak_from_this(), life = resets_, waited] {
+        const auto qp = std::static_pointer_cast<RcQueuePair>(weak.lock());
+        if (qp == nullptr)
+            return;
+        const std::lock_guard guard(qp->mutex_);
+        if (qp->retired_ || qp->resets_ != life || qp->link_ == nullptr ||
+            qp->endpoint_.heard_of_peer())
+            return;
+        const bool waits = !qp->endpoint_.send_queue_idle();
+        if (waits && waited)
+            qp->endpoint_.link_lost();
+        else
+            qp->expect_answer(waits);
         qp->settle();
     });
 }
@@ -234,7 +268,7 @@ void RcQueuePair::lose_peer_later() {
     });
 }
 
-// Links of the connection manager are its own.
+// Links of the connection manager are its own. Offers are kept: they may be for the next time.
 void RcQueuePair::drop_links() {
     std::array<std::shared_ptr<carrier::Link>, 3> links;
     std::vector<Offer> offers;
@@ -244,9 +278,12 @@ void RcQueuePair::drop_links() {
         managed_packet_size_ = 0;
         calls_ = false;
         ++losses_;
+        ++resets_;
+        expecting_link_ = false;
         links = {own ? std::exchange(link_, nullptr) : nullptr, std::exchange(calling_, nullptr),
                  std::exchange(loop_, nullptr)};
-        offers.swap(offers_);
+        if (retired_)
+            offers.swap(offers_);
     }
     for (const auto& link : links) {
         if (link == nullptr)

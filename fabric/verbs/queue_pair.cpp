@@ -153,7 +153,7 @@ void RcQueuePair::query(ibv_qp_attr& attr, ibv_qp_init_attr& init) {
     attr = attr_;
     attr.qp_state = attr.cur_qp_state = endpoint_.state();
     attr.cap = init_.cap;
-    attr.sq_draining = attr.qp_state == IBV_QPS_SQD && !endpoint_.send_queue_idle() ? 1 : 0;
+    attr.sq_draining = attr.qp_state == IBV_QPS_SQD && !endpoint_.send_queue_drained() ? 1 : 0;
     init = init_;
 }
 
@@ -294,6 +294,10 @@ void RcQueuePair::attach(std::shared_ptr<carrier::Link> link) {
             traffic_->set_link(link->id());
         last = std::move(calling_);
         calls_ = false;
+        if (link != nullptr)
+            endpoint_.link_renewed();
+        if (link != nullptr && qp_numbers::is_reachable(number_) && managed_packet_size_ == 0)
+            expect_answer(false);
     }
     if (old != nullptr && old != link)
         old->set_packets(nullptr);
@@ -349,6 +353,11 @@ void RcQueuePair::link_lost() {
     last = std::move(link_);
     if (qp_numbers::is_reachable(number_) && managed_packet_size_ == 0) {
         lose_peer_later();
+        if (!offers_.empty())
+            carrier::Engine::instance().post([weak = weak_from_this()] {
+                if (const auto qp = std::static_pointer_cast<RcQueuePair>(weak.lock()))
+                    qp->take_offer();
+            });
         return;
     }
     endpoint_.link_lost();

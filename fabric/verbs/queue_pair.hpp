@@ -98,6 +98,7 @@ private:
     bool next_faulty(rc::OutPacket& out);
     void on_deadline();
     void expect_link();
+    void expect_answer(bool waited);
     void lose_peer_later();
 
     std::optional<Introduction> own_introduction(std::uint32_t* interface) const;
@@ -133,8 +134,10 @@ private:
     std::shared_ptr<carrier::Link> calling_;  // that link, once it is known here
     std::shared_ptr<carrier::Link> loop_;     // incoming end of a link to itself
     std::vector<Offer> offers_;               // of a peer that was faster than we; or of strangers
+    std::uint32_t resets_ = 0;                // tells timers of earlier connections
     bool expecting_link_ = false;
     carrier::Timer expecting_timer_;
+    carrier::Timer answer_timer_;
     std::uint32_t losses_ = 0;  // of a link, and what makes up for them
     carrier::Timer loss_timer_;
 

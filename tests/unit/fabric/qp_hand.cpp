@@ -189,6 +189,7 @@ public:
         assert_true(eventually([&] { return end_.control->ups == 1; }));
     }
     ~Stranger() { end_.link->close(); }
+    bool is_here() const { return end_.control->losses == 0; }
     Stranger(const Stranger&) = delete;
     Stranger& operator=(const Stranger&) = delete;
 
@@ -213,7 +214,8 @@ Introduction introduction(std::uint32_t source, const Node& destination) {
 
 void strangers_are_sent_away(void**) {
     Device device;
-    Node a(device);
+    auto owned = std::make_unique<Node>(device);
+    const Node& a = *owned;
     Node b(device);
     verbs_test::connect(a, b);
     exchange(a, b);
@@ -229,13 +231,15 @@ void strangers_are_sent_away(void**) {
         to_nobody.say(fabric::verbs::encode(wrong));
         assert_true(to_nobody.sent_away());
     }
-    {
-        Stranger too_late(a);  // right in everything, but a has its link
-        wrong.destination_qp = a.qp->qp_num;
-        too_late.say(fabric::verbs::encode(wrong));
-        assert_true(too_late.sent_away());
-    }
+    // Right in everything, but a has its link: this one may be for its time after a reset.
+    Stranger too_early(a);
+    wrong.destination_qp = a.qp->qp_num;
+    too_early.say(fabric::verbs::encode(wrong));
     exchange(a, b);
+    exchange(b, a);
+    assert_true(too_early.is_here());
+    owned.reset();
+    assert_true(too_early.sent_away());
 }
 
 void strangers_do_not_take_the_place_of_the_peer(void**) {
@@ -451,6 +455,102 @@ void again_after_reset(void**) {
     }
 }
 
+void reset(const Node& node) {
+    ibv_qp_attr attr{};
+    attr.qp_state = IBV_QPS_RESET;
+    assert_int_equal(ibv_modify_qp(node.qp, &attr, IBV_QP_STATE), 0);
+}
+
+// An adapter's queue pair knows nothing of links: the one that is ready first just waits.
+void reset_one_after_the_other(void**) {
+    Device device;
+    for (const bool a_first : {true, false}) {
+        Node a(device);
+        Node b(device);
+        const Node& first = a_first ? a : b;
+        const Node& second = a_first ? b : a;
+        verbs_test::connect(a, b);
+        exchange(a, b);
+        for (int round = 0; round < 3; ++round) {
+            for (const Node* const node : {&first, &second}) {
+                reset(*node);
+                node->to_init();
+                node->to_rtr(node == &first ? second : first);
+                node->to_rts();
+                std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            }
+            exchange(first, second);
+            exchange(second, first);
+        }
+    }
+}
+
+// What a queue pair has waited for is over with its reset; and a peer that never gets ready ends a
+// request as one that is not there.
+void patience_has_an_end(void**) {
+    const auto begin = std::chrono::steady_clock::now();
+    Device device;
+    Node a(device);
+    Node b(device);
+    const Node& waits = a.qp->qp_num > b.qp->qp_num ? a : b;
+    const Node& calls = &waits == &a ? b : a;
+    waits.to_init();
+    waits.to_rtr(calls);
+    waits.to_rts();
+    assert_int_equal(waits.post_send(1, 8), 0);
+    reset(waits);
+    waits.to_init();
+    waits.to_rtr(calls);
+    waits.to_rts();
+    {
+        Node c(device);
+        Node never(device);
+        c.to_init();
+        never.to_init();
+        c.to_rtr(never);
+        c.to_rts();
+        assert_int_equal(c.post_send(1, 8), 0);
+        assert_int_equal(c.post_send(2, 8), 0);
+        assert_int_equal(c.next().status, IBV_WC_RETRY_EXC_ERR);
+        assert_int_equal(c.next().status, IBV_WC_WR_FLUSH_ERR);
+    }
+    std::this_thread::sleep_until(begin + std::chrono::milliseconds(20500));
+    calls.to_init();
+    calls.to_rtr(waits);
+    calls.to_rts();
+    exchange(waits, calls);
+}
+
+std::uint8_t draining(const Node& node) {
+    ibv_qp_attr attr{};
+    ibv_qp_init_attr init{};
+    assert_int_equal(ibv_query_qp(node.qp, &attr, IBV_QP_STATE, &init), 0);
+    assert_int_equal(attr.qp_state, IBV_QPS_SQD);
+    return attr.sq_draining;
+}
+
+// What is posted in this state waits, and has nothing to do with draining.
+void drained_with_requests_behind(void**) {
+    Device device;
+    Node a(device);
+    Node b(device);
+    verbs_test::connect(a, b);
+    exchange(a, b);
+    assert_int_equal(a.post_send(1, 8), 0);  // b is not ready
+    ibv_qp_attr attr{};
+    attr.qp_state = IBV_QPS_SQD;
+    assert_int_equal(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), 0);
+    assert_int_equal(draining(a), 1);
+    assert_int_equal(a.post_send(2, 8), 0);
+    assert_int_equal(b.post_receive(1, 8), 0);
+    assert_int_equal(b.post_receive(2, 8), 0);
+    assert_int_equal(a.next().wr_id, 1);
+    assert_int_equal(draining(a), 0);
+    attr.qp_state = IBV_QPS_RTS;
+    assert_int_equal(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), 0);
+    assert_int_equal(a.next().wr_id, 2);
+}
+
 }  // namespace
 
 int main() {
@@ -473,6 +573,9 @@ int main() {
         cmocka_unit_test(destroying_takes_completions_along),
         cmocka_unit_test(says_that_it_is_drained_if_it_is_asked_to),
         cmocka_unit_test(again_after_reset),
+        cmocka_unit_test(reset_one_after_the_other),
+        cmocka_unit_test(patience_has_an_end),
+        cmocka_unit_test(drained_with_requests_behind),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
