@@ -8,10 +8,15 @@
 
 namespace fabric::calls {
 
-// The next definition of a name behind this library, as the program would have got without it.
+// In whatever library is loaded, which stays so; nullptr: in none.
+void* in_any_library(const char* name);
+
+// The next definition of a name behind this library, as the program would have got without it. A
+// library that came with a plug-in (dlopen) is behind no other: then any that has the name.
 template <typename Function>
 Function* following(const char* name) {
-    return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+    void* const next = dlsym(RTLD_NEXT, name);
+    return reinterpret_cast<Function*>(next != nullptr ? next : in_any_library(name));
 }
 
 }  // namespace fabric::calls

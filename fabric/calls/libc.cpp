@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// msync, fsync, fdatasync, sync: where memory is no persistent memory they persist.
+// msync, fsync, fdatasync, syncfs, sync: where memory is no persistent memory they persist.
 #include <sys/mman.h>
 
 #include <cstddef>
@@ -41,6 +41,15 @@ FABRIC_CALL int fdatasync(int fd) {
     const int result = next(fd);
     if (result == 0 && told()) {
         persistence::persisted_file(fd);
+    }
+    return result;
+}
+
+FABRIC_CALL int syncfs(int fd) noexcept {
+    static auto* const next = following<int(int)>("syncfs");
+    const int result = next(fd);
+    if (result == 0 && told()) {
+        persistence::persisted_file_system(fd);
     }
     return result;
 }

@@ -30,6 +30,7 @@ using Set = void*(void*, int, std::size_t, unsigned);
 struct PersistKind {
     static void told(const void* address, std::size_t length) {
         persistence::persisted(address, length);
+        persistence::drained();  // what was flushed before, too
     }
 };
 struct FlushKind {

@@ -95,6 +95,15 @@ int Table::insert(Region* region) {
     return 0;
 }
 
+namespace {
+
+void destroy(Region* region) {
+    persistence::deregistered(*region);
+    delete region;
+}
+
+}  // namespace
+
 // Checks, and describes the registration; it has no key yet.
 int Table::make(const ibv_pd* pd, void* base, std::uint64_t length, std::uint64_t iova,
                 unsigned access, Region** region) {
@@ -127,7 +136,7 @@ int Table::add(const ibv_pd* pd, void* base, std::uint64_t length, std::uint64_t
         return error;
     }
     if (const int error = insert(made); error != 0) {
-        delete made;
+        destroy(made);
         return error;
     }
     *region = made;
@@ -148,7 +157,7 @@ int Table::replace(Region* old, const ibv_pd* pd, void* base, std::uint64_t leng
 }
 
 void Table::discard(Region* region) {
-    delete region;
+    destroy(region);
 }
 
 void Table::retire(Region* region) {
@@ -159,7 +168,7 @@ void Table::retire(Region* region) {
 void Table::free(Region* region) {
     const std::lock_guard lock(mutex_);
     return_index(region->key >> kIndexShift);
-    delete region;
+    destroy(region);
 }
 
 const Region* Table::lookup(std::uint32_t key, const ibv_pd* pd, unsigned access) const {

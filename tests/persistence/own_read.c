@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * own_read FILE: reads from a peer (itself) into a mapped file, and persists what it has got, or
- * forgets to.
+ * own_read FILE [BYTES [fork]]: reads from a peer (itself) into a mapped file, and persists what it
+ * has got, or forgets to. The file has BYTES bytes when it is registered, and grows then. With fork
+ * a child does it, whose parent has registered the file before.
  */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/common.h"
@@ -15,13 +17,13 @@
 enum { SIZE = 4096 };
 
 static char source[SIZE];
+static int fd;
 
-static char* map(const char* name) {
-    int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (fd < 0 || ftruncate(fd, SIZE) != 0)
+static char* map(const char* name, const char* bytes) {
+    fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0 || ftruncate(fd, bytes ? strtol(bytes, NULL, 10) : SIZE) != 0)
         return NULL;
     char* memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    close(fd);
     return memory == MAP_FAILED ? NULL : memory;
 }
 
@@ -63,7 +65,7 @@ static int fetch(struct rpma_peer* peer, char* memory) {
     int ret =
         check(rpma_mr_reg(peer, source, SIZE, RPMA_MR_USAGE_READ_SRC, &from), "registration") ||
         check(rpma_mr_reg(peer, memory, SIZE, RPMA_MR_USAGE_READ_DST, &to), "registration") ||
-        remote_of(from, &remote) || connect_both(peer, &out, &in) ||
+        ftruncate(fd, SIZE) != 0 || remote_of(from, &remote) || connect_both(peer, &out, &in) ||
         check(rpma_read(out, to, 0, remote, 0, SIZE, RPMA_F_COMPLETION_ALWAYS, NULL), "read") ||
         wait_completion(out, &wc);
 #ifndef MISTAKE
@@ -78,13 +80,37 @@ static int fetch(struct rpma_peer* peer, char* memory) {
     return ret;
 }
 
-int main(int argc, char* argv[]) {
+static int fetch_by_new_peer(char* memory) {
     struct rpma_peer* peer = NULL;
-    char* memory = argc == 2 ? map(argv[1]) : NULL;
-    if (memory == NULL)
-        return 2;
-    memset(source, 'r', SIZE);
     int ret = open_peer("127.0.0.1", RPMA_UTIL_IBV_CONTEXT_LOCAL, &peer) || fetch(peer, memory);
     rpma_peer_delete(&peer);
     return ret ? 1 : 0;
+}
+
+static int fetch_in_child(char* memory) {
+    struct rpma_peer* peer = NULL;
+    struct rpma_mr_local* mr = NULL;
+    int status = 0;
+    if (open_peer("127.0.0.1", RPMA_UTIL_IBV_CONTEXT_LOCAL, &peer) ||
+        rpma_mr_reg(peer, memory, SIZE, RPMA_MR_USAGE_READ_DST, &mr))
+        return 1;
+    pid_t child = fork();
+    if (child == 0)
+        exit(fetch_by_new_peer(memory));
+    int ret = child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status);
+    rpma_mr_dereg(&mr);
+    rpma_peer_delete(&peer);
+    return ret ? 1 : WEXITSTATUS(status);
+}
+
+static void say_bye(void) {
+    puts("bye");
+}
+
+int main(int argc, char* argv[]) {
+    char* memory = argc >= 2 ? map(argv[1], argv[2]) : NULL;
+    if (memory == NULL || atexit(say_bye) != 0)
+        return 2;
+    memset(source, 'r', SIZE);
+    return argc == 4 ? fetch_in_child(memory) : fetch_by_new_peer(memory);
 }

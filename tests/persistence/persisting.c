@@ -13,8 +13,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { SIZE = 8192, AT = 4200, LENGTH = 100 };
+enum { SIZE = 1 << 20, AT = 4200, LENGTH = 100 };
 
+static struct rpma_mr_local* mr;
 static char* memory;
 static char* place; /* in the memory */
 static struct pmem2_map* map;
@@ -108,6 +109,46 @@ static void by_sync(void) {
     sync();
 }
 
+static void by_syncfs(void) {
+    store();
+    syncfs(fd);
+}
+/* An earlier flush is drained by what persists another range. */
+static void by_pmem2_flush_and_persist(void) {
+    store();
+    pmem2_get_flush_fn(map)(place, LENGTH);
+    memory[0] = 1;
+    pmem2_get_persist_fn(map)(memory, 1);
+}
+static void by_many_flushes_and_one_drain(void) {
+    for (int at = 0; at < SIZE; at += 128) {
+        memory[at] = 1;
+        pmem_flush(memory + at, 1);
+    }
+    pmem_drain();
+}
+/* Caches know the places of memory, and not the ways that lead there. */
+static void by_another_mapping(void) {
+    char* other = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    store();
+    pmem_persist(other + AT, LENGTH);
+    munmap(other, SIZE);
+}
+static void by_msync_of_another_mapping(void) {
+    char* other = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    store();
+    msync(other + 4096, 4096, MS_SYNC);
+    munmap(other, SIZE);
+}
+/* The end of the file is gone, and what was stored there. */
+static void by_fsync_of_the_rest(void) {
+    store();
+    if (ftruncate(fd, 4096) == 0)
+        fsync(fd);
+    memory[0] = 1;
+    fsync(fd);
+}
+
 static void not_by_nothing(void) {
     store();
 }
@@ -139,6 +180,17 @@ static void not_by_msync_that_does_not_wait(void) {
     msync(memory, SIZE, MS_ASYNC);
 }
 
+/* Another file lies there by now. */
+static void not_by_what_is_mapped_there_later(void) {
+    store();
+    rpma_mr_dereg(&mr);
+    int other = open("other", O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (other >= 0 && ftruncate(other, SIZE) == 0 &&
+        mmap(memory, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, other, 0) == memory)
+        pmem_persist(place, LENGTH);
+    close(other);
+}
+
 #define METHOD(name) \
     { #name, name }
 static const struct method {
@@ -167,6 +219,12 @@ static const struct method {
     METHOD(by_fsync),
     METHOD(by_fdatasync),
     METHOD(by_sync),
+    METHOD(by_syncfs),
+    METHOD(by_pmem2_flush_and_persist),
+    METHOD(by_many_flushes_and_one_drain),
+    METHOD(by_another_mapping),
+    METHOD(by_msync_of_another_mapping),
+    METHOD(by_fsync_of_the_rest),
     METHOD(not_by_nothing),
     METHOD(not_by_pmem_flush_alone),
     METHOD(not_by_pmem_memcpy_nodrain),
@@ -175,6 +233,7 @@ static const struct method {
     METHOD(not_by_half_of_it),
     METHOD(not_by_msync_of_another_page),
     METHOD(not_by_msync_that_does_not_wait),
+    METHOD(not_by_what_is_mapped_there_later),
 };
 enum { COUNT = sizeof(methods) / sizeof(methods[0]) };
 
@@ -197,7 +256,6 @@ static int map_file(const char* name) {
 static int run(void (*method)(void)) {
     struct ibv_context* device = NULL;
     struct rpma_peer* peer = NULL;
-    struct rpma_mr_local* mr = NULL;
     int ret = rpma_utils_get_ibv_context("127.0.0.1", RPMA_UTIL_IBV_CONTEXT_LOCAL, &device) ||
               rpma_peer_new(device, &peer) ||
               rpma_mr_reg(peer, memory, SIZE, RPMA_MR_USAGE_WRITE_DST, &mr);

@@ -188,10 +188,43 @@ END
         stores=$(grep -c not-persisted-store report.json || true)
         echo "$method: $stores"
         case $method in
-            by_*) [[ $stores == 0 ]] && grep -q "useless_persists.*\"count\": $([[ $method == *twice ]] && echo 1 || echo 0)," report.json ;;
+            by_*)
+                [[ $stores == 0 ]]
+                grep -q "useless_persists.*\"count\": $([[ $method == *twice ]] && echo 1 || echo 0)," report.json
+                ;;
             not_by_*) [[ $stores -gt 0 ]] ;;
         esac
     done < <("$PROGRAMS/persisting" list)
+}
+
+@test "a plug-in may bring the libraries by which it persists" {
+    for options in "" "--platform adr"; do
+        # shellcheck disable=SC2086
+        "$RPMA_FABRIC" run $options -- "$PROGRAMS/plugin_host" "$PROGRAMS/libpersisting_plugin.so"
+    done
+}
+
+@test "what a file has grown by is kept account of" {
+    for bytes in 0 2048 4096; do
+        rm -f file report.json
+        status=0
+        "$RPMA_FABRIC" run --platform adr --report report.json -- "$PROGRAMS/own_read_wrong" file "$bytes" || status=$?
+        [[ $status == 123 ]]
+        grep -q '"offset": 0, "length": 4096, "operation": "read"' report.json
+    done
+}
+
+@test "a forked child that uses the device has an account of its own" {
+    run "$RPMA_FABRIC" run --platform adr --report report.json -- "$PROGRAMS/own_read_wrong" file 4096 fork
+    echo "$output"
+    [[ $status == 123 ]]
+    run "$RPMA_FABRIC" run --platform adr --report report.json -- "$PROGRAMS/own_read_right" file 4096 fork
+    [[ $status == 0 ]]
+}
+
+@test "what the program wants to be done at its exit is done, whatever the status" {
+    run "$RPMA_FABRIC" run --platform adr --report report.json -- "$PROGRAMS/own_read_wrong" file
+    [[ $status == 123 && $output == *bye* ]]
 }
 
 @test "on eadr stores need no persisting" {

@@ -62,6 +62,7 @@ void answer(int fd, std::string_view request) {
     Tracker& tracker = Tracker::instance();
     const auto guard = tracker.lock();
     if (request == "report" || request == "report json") {
+        tracker.follow_files();
         Writer out(fd);
         report(tracker.situation("on demand"), out, request.ends_with("json"));
         return;

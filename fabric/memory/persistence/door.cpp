@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "log.hpp"
@@ -24,7 +25,7 @@ struct Flushed {
     Range range;
     std::uint64_t last = 0;  // moment
 };
-constexpr std::size_t kMaxFlushed = 4096;
+constexpr std::size_t kMaxFlushed = 262144;
 
 std::vector<Flushed>& flushed_by_thread() {
     static thread_local std::vector<Flushed> list;
@@ -59,8 +60,29 @@ void persist(Tracker& tracker, const Range& range, std::uint64_t last, bool whol
 
 std::vector<Range> ranges_of(Tracker& tracker, const void* address, std::size_t length) {
     std::vector<Range> ranges;
-    tracker.find(address, length, ranges);
+    tracker.find_anywhere(address, length, ranges);
     return ranges;
+}
+
+// A loop over adjacent lines makes one of them.
+void remember(std::vector<Flushed>& list, const Range& range, std::uint64_t moment) {
+    if (!list.empty()) {
+        Range& before = list.back().range;
+        if (list.back().last == moment && before.area == range.area &&
+            before.begin <= range.begin && range.begin <= before.end) {
+            before.end = std::max(before.end, range.end);
+            return;
+        }
+    }
+    if (list.size() < kMaxFlushed) {
+        list.push_back({range, moment});
+    } else if (list.size() == kMaxFlushed) {
+        list.push_back({});  // so that it is said once
+        log(LogLevel::Error,
+            "more than %zu ranges were flushed and not drained by a thread; the others count as "
+            "not flushed",
+            kMaxFlushed);
+    }
 }
 
 }  // namespace
@@ -73,24 +95,35 @@ void registered(const Region& region) {
     if (!region.shared_file || (region.access & IBV_ACCESS_LOCAL_WRITE) == 0) {
         return;
     }
-    Tracker& tracker = Tracker::instance();
+    Tracker& tracker = Tracker::of_this_process();
     const auto guard = tracker.lock();
     tracker.add(region);
 }
 
+void deregistered(const Region& region) {
+    if (on() && region.shared_file) {
+        Tracker& tracker = Tracker::instance();
+        if (const auto guard = tracker.lock_if_ours()) {
+            tracker.remove(region);
+        }
+    }
+}
+
 Operation* placing(std::uint32_t connection, Kind kind, Target target) {
     Tracker& tracker = Tracker::instance();
-    const auto guard = tracker.lock();
-    if (!tracker.ours()) {
+    const auto guard = tracker.lock_if_ours();
+    if (!guard) {
         return nullptr;
     }
     static thread_local std::vector<Range> ranges;
     ranges.clear();
     for (const Segment& segment : target) {
-        if (segment.region != nullptr && segment.region->shared_file) {
-            tracker.find(segment.address, segment.length, ranges);
-        } else if (segment.region != nullptr && kind < Kind::Send) {
-            tracker.notes().volatile_bytes += segment.length;
+        const std::uint64_t found =
+            segment.region != nullptr && segment.region->shared_file
+                ? tracker.find_current(segment.address, segment.length, ranges)
+                : 0;
+        if (segment.region != nullptr && kind < Kind::Send) {
+            tracker.notes().volatile_bytes += segment.length - found;
         }
     }
     if (ranges.empty()) {
@@ -112,10 +145,11 @@ void placed(Operation* operation, bool whole, bool overtakes) {
 
 void read_executed(std::uint32_t connection, std::uint32_t length) {
     Tracker& tracker = Tracker::instance();
-    const auto guard = tracker.lock();
-    if (!tracker.ours()) {
+    const auto guard = tracker.lock_if_ours();
+    if (!guard) {
         return;
     }
+    tracker.follow_files();
     if (tracker.model().read_matters(connection)) {
         tracker.step("read", connection);
     } else if (length <= kProbe) {
@@ -127,8 +161,8 @@ void read_executed(std::uint32_t connection, std::uint32_t length) {
 
 void flush_executed(std::uint32_t connection, const Segment& range, std::uint8_t type) {
     Tracker& tracker = Tracker::instance();
-    const auto guard = tracker.lock();
-    if (!tracker.ours()) {
+    const auto guard = tracker.lock_if_ours();
+    if (!guard) {
         return;
     }
     bool matters = false;
@@ -148,8 +182,9 @@ void flush_executed(std::uint32_t connection, const Segment& range, std::uint8_t
 
 void message_completed(std::uint32_t connection) {
     Tracker& tracker = Tracker::instance();
-    const auto guard = tracker.lock();
-    if (tracker.ours() && tracker.model().message_matters(connection)) {
+    const auto guard = tracker.lock_if_ours();
+    if (guard && tracker.model().message_matters(connection)) {
+        tracker.follow_files();
         tracker.step("message", connection);
         tracker.model().message(connection);
     }
@@ -158,10 +193,11 @@ void message_completed(std::uint32_t connection) {
 // Of a connection that nothing persistent was written by, nothing is said.
 void connection_ended(std::uint32_t connection) {
     Tracker& tracker = Tracker::instance();
-    const auto guard = tracker.lock();
-    if (!tracker.ours()) {
+    const auto guard = tracker.lock_if_ours();
+    if (!guard) {
         return;
     }
+    tracker.follow_files();
     if (tracker.model().message_matters(connection)) {
         tracker.step("end of the connection", connection);
     }
@@ -171,8 +207,8 @@ void connection_ended(std::uint32_t connection) {
 
 void persisted(const void* address, std::size_t length) {
     Tracker& tracker = Tracker::instance();
-    const auto guard = tracker.lock();
-    if (!tracker.ours()) {
+    const auto guard = tracker.lock_if_ours();
+    if (!guard) {
         return;
     }
     for (const Range& range : ranges_of(tracker, address, length)) {
@@ -184,8 +220,8 @@ void persisted_pages(const void* address, std::size_t length) {
     const PageRange pages = pages_of(address, length);
     const std::size_t whole = (pages.length + page_size() - 1) & ~(page_size() - 1);
     Tracker& tracker = Tracker::instance();
-    const auto guard = tracker.lock();
-    if (!tracker.ours()) {
+    const auto guard = tracker.lock_if_ours();
+    if (!guard) {
         return;
     }
     for (const Range& range : ranges_of(tracker, pages.begin, whole)) {
@@ -196,8 +232,8 @@ void persisted_pages(const void* address, std::size_t length) {
 void persisted_file(int fd) {
     struct stat file {};
     Tracker& tracker = Tracker::instance();
-    const auto guard = tracker.lock();
-    if (!tracker.ours() || fstat(fd, &file) != 0) {
+    const auto guard = tracker.lock_if_ours();
+    if (!guard || fstat(fd, &file) != 0) {
         return;
     }
     std::vector<Range> ranges;
@@ -207,12 +243,27 @@ void persisted_file(int fd) {
     }
 }
 
-void persisted_everything() {
+void persisted_file_system(int fd) {
+    struct stat file {};
     Tracker& tracker = Tracker::instance();
-    const auto guard = tracker.lock();
-    if (!tracker.ours()) {
+    const auto guard = tracker.lock_if_ours();
+    if (!guard || fstat(fd, &file) != 0) {
         return;
     }
+    std::vector<Range> ranges;
+    tracker.find_file_system(file.st_dev, ranges);
+    for (const Range& range : ranges) {
+        persist(tracker, range, ~0ULL, true);
+    }
+}
+
+void persisted_everything() {
+    Tracker& tracker = Tracker::instance();
+    const auto guard = tracker.lock_if_ours();
+    if (!guard) {
+        return;
+    }
+    tracker.follow_files();
     for (std::uint32_t area = 0; area < tracker.model().areas().size(); ++area) {
         persist(tracker, {area, 0, tracker.model().area(area).length}, ~0ULL, true);
     }
@@ -220,32 +271,35 @@ void persisted_everything() {
 
 void flushed(const void* address, std::size_t length) {
     Tracker& tracker = Tracker::instance();
-    const auto guard = tracker.lock();
+    const auto guard = tracker.lock_if_ours();
     auto& list = flushed_by_thread();
-    if (!tracker.ours() || list.size() >= kMaxFlushed) {
+    if (!guard) {
         return;
     }
     for (const Range& range : ranges_of(tracker, address, length)) {
         tracker.model().mark_flushed(range);
-        list.push_back({range, tracker.model().moment()});
+        remember(list, range, tracker.model().moment());
     }
 }
 
 void drained() {
     Tracker& tracker = Tracker::instance();
-    const auto guard = tracker.lock();
-    if (!tracker.ours()) {
+    const auto guard = tracker.lock_if_ours();
+    if (!guard) {
         return;
     }
     auto& list = flushed_by_thread();
+    tracker.follow_files();
     for (const Flushed& one : list) {
-        persist(tracker, one.range, one.last, false);
+        if (one.range.end != 0) {
+            persist(tracker, one.range, one.last, false);
+        }
     }
     list.clear();
 }
 
 void declared_direct_write() {
-    Tracker& tracker = Tracker::instance();
+    Tracker& tracker = Tracker::of_this_process();
     const auto guard = tracker.lock();
     if (!tracker.model().platform().read_persists()) {
         ++tracker.notes().declared;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the rest of the fabric tells the account of persistent memory. Without a platform it costs
 // one comparison and one predictable branch where it is asked. All functions are thread-safe and,
-// but for registered(), to be called only if on(). Their lock is a leaf.
+// but for registered() and deregistered(), to be called only if on(). Their lock is a leaf.
 #pragma once
 
 #include <cstddef>
@@ -31,6 +31,8 @@ inline bool on() {
 // Memory was registered: from now on account is kept of what of it is persistent. Without a
 // platform it says what is wrong with the settings, if anything is.
 void registered(const Region& region);
+// It is about to go. What is mapped there may be something else soon.
+void deregistered(const Region& region);
 
 // Before the first byte of a payload is placed. nullptr: nothing of it is persistent.
 Operation* placing(std::uint32_t connection, Kind kind, Target target);
@@ -48,6 +50,7 @@ void connection_ended(std::uint32_t connection);
 void persisted(const void* address, std::size_t length);
 void persisted_pages(const void* address, std::size_t length);
 void persisted_file(int fd);
+void persisted_file_system(int fd);
 void persisted_everything();
 // Write-back without a fence, and the fence.
 void flushed(const void* address, std::size_t length);

@@ -114,4 +114,11 @@ View open_view(const FileMapping& file, std::uint64_t offset, std::uint64_t leng
     return view;
 }
 
+void close_view(const View& view) {
+    if (view.length != 0) {
+        munmap(view.memory, view.length);
+        munmap(view.image, view.length);
+    }
+}
+
 }  // namespace fabric::memory::persistence

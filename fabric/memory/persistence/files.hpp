@@ -39,7 +39,8 @@ Extent widened(const FileMapping& mapping, std::uintptr_t begin, std::uintptr_t 
 // Those that touch [address, address + length). A file that has no name any more is not persistent.
 std::vector<FileMapping> file_mappings(const void* address, std::uint64_t length);
 
-// A view of a part of a file, and memory for its durable image; both as long as the process lives.
+// A view of a part of a file, and memory for its durable image. Of a file that ends before it the
+// length is less, and may be 0.
 struct View {
     std::byte* memory = nullptr;
     std::byte* image = nullptr;
@@ -49,5 +50,6 @@ struct View {
 
 // Maps the part anew and copies what it holds into the image; pages of zeros take no memory.
 View open_view(const FileMapping& file, std::uint64_t offset, std::uint64_t length);
+void close_view(const View& view);
 
 }  // namespace fabric::memory::persistence

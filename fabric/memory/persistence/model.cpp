@@ -26,6 +26,25 @@ std::uint32_t Model::add_area(std::string name, std::byte* memory, std::byte* im
     return static_cast<std::uint32_t>(areas_.size() - 1);
 }
 
+void Model::shrink(std::uint32_t area, std::uint64_t length) {
+    Area& there = *areas_[area];
+    forget_revocable();
+    cut_out(there, length, there.length);
+    forget_buried(there, length, there.length);
+    there.length = length;
+    ++image_changes_;
+}
+
+void Model::replace(std::uint32_t area, std::byte* memory, std::byte* image, std::uint64_t length) {
+    Area& there = *areas_[area];
+    if (there.length != 0) {
+        std::memcpy(image, there.image, there.length);
+    }
+    there.memory = memory;
+    there.image = image;
+    there.length = length;
+}
+
 // --- operations ---
 
 Operation* Model::find(std::uint64_t number) {
@@ -317,13 +336,12 @@ void Model::advance_pieces(const Operation& operation, Area& area, std::uint64_t
     while (at != area.pieces.end() && at->first < end) {
         const std::uint64_t from = std::max(at->first, begin);
         const std::uint64_t to = std::min(at->second.end, end);
-        if (at->second.operation != &operation || at->second.stage == Stage::Arriving) {
+        const bool known = at->second.stage == Stage::Visible && !durable;
+        if (at->second.operation != &operation || at->second.stage == Stage::Arriving || known) {
             ++at;
         } else if (durable) {
             settle(area, from, to);
             at = area.first_behind(to);
-        } else if (at->second.stage == Stage::Visible) {
-            ++at;
         } else if (from == at->first && to == at->second.end) {
             at->second.stage = Stage::Visible;
             at->second.since = moment_;

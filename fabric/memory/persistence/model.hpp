@@ -44,6 +44,11 @@ public:
     std::uint32_t add_area(std::string name, std::byte* memory, std::byte* image,
                            std::uint64_t length, std::uint64_t file_offset);
 
+    // The end of an area is gone, and what lay there.
+    void shrink(std::uint32_t area, std::uint64_t length);
+    // The same area, and more of it: the durable content of what is known is copied.
+    void replace(std::uint32_t area, std::byte* memory, std::byte* image, std::uint64_t length);
+
     // --- operations; connection 0: reads of this process ---
     // Before the first byte of a packet's payload is placed.
     Operation* begin(std::uint32_t connection, Kind kind, std::span<const Range> ranges,

@@ -20,7 +20,9 @@ namespace fabric::memory::persistence {
 namespace {
 
 constexpr mode_t kReportMode = 0666;  // less the umask
-constexpr int kPatience = 5000;       // milliseconds until a thread in the kernel must have stopped
+int g_parent = 0;                     // in the child
+
+constexpr int kPatience = 5000;  // milliseconds until a thread in the kernel must have stopped
 
 void sleep_a_millisecond() {
     const timespec pause = {0, 1'000'000};
@@ -111,9 +113,30 @@ void say(const Situation& now, std::uint64_t seed) {
               getppid(), now.occasion, now.events, seed);
 }
 
+// Nobody could continue the parent, which is stopped.
+void on_fault(int) {
+    Writer(STDERR_FILENO).add("rpma-fabric: a file became shorter while the power failed\n");
+    kill(g_parent, SIGKILL);
+    _exit(1);
+}
+
+void watch_faults(int parent) {
+    g_parent = parent;
+    struct sigaction action {};
+    action.sa_handler = on_fault;
+    sigset_t faults;
+    sigemptyset(&faults);
+    for (const int number : {SIGBUS, SIGSEGV}) {
+        sigaction(number, &action, nullptr);
+        sigaddset(&faults, number);
+    }
+    pthread_sigmask(SIG_UNBLOCK, &faults, nullptr);
+}
+
 [[noreturn]] void finish_parent(int parent, const Situation& now, const PowerFailure& how,
                                 const Names& names) {
     close_everything();
+    watch_faults(parent);
     stop(parent);
     say(now, how.seed);
     write_files(now, how, names);

@@ -40,10 +40,11 @@ void at_exit(int status, void*) {
         totals = tracker.write_report("exit");
     }
     if (status == 0 && !totals.clean()) {
-        std::fflush(nullptr);
-        _exit(kExitFindings);
+        std::exit(kExitFindings);  // the GNU C library goes on with the handlers that are left
     }
 }
+
+std::atomic<Tracker*> g_tracker = nullptr;
 
 int open_events_file() {
     const char* const name = std::getenv("RPMA_FABRIC_EVENTS");
@@ -56,8 +57,24 @@ int open_events_file() {
 
 // Never destroyed: other threads may use it until the process has ended.
 Tracker& Tracker::instance() {
-    static auto* const tracker = new Tracker(settings());
-    return *tracker;
+    if (Tracker* const tracker = g_tracker.load(std::memory_order_acquire)) {
+        return *tracker;
+    }
+    return replace_instance(nullptr);
+}
+
+Tracker& Tracker::of_this_process() {
+    Tracker& tracker = instance();
+    return tracker.process_ == 0 || tracker.ours() ? tracker : replace_instance(&tracker);
+}
+
+Tracker& Tracker::replace_instance(Tracker* old) {
+    auto* const made = new Tracker(settings());
+    if (g_tracker.compare_exchange_strong(old, made)) {
+        return *made;
+    }
+    delete made;
+    return *old;
 }
 
 Tracker::Tracker(const Settings& settings) : settings_(settings), model_(*settings.platform) {}
@@ -84,125 +101,14 @@ void Tracker::start() {
     since_ = std::chrono::steady_clock::now();
     events_file_ = open_events_file();
     if (events_file_ >= 0) {
-        Writer(events_file_).print("# process %d\n", process_);
+        Writer(events_file_).print("# process %d\n", getpid());
     }
-    on_exit(at_exit, nullptr);
+    static std::atomic_flag at_exit_set;  // forked children have it, too
+    if (!at_exit_set.test_and_set()) {
+        on_exit(at_exit, nullptr);
+    }
     const auto& when = settings_.power_fail;
     start_control(when.when == PowerFail::When::Time ? static_cast<int>(when.value) : -1);
-}
-
-void Tracker::add(const Region& region) {
-    const PageRange pages = pages_of(region.base, region.length);
-    for (const FileMapping& mapping : file_mappings(pages.begin, pages.length)) {
-        const auto first = reinterpret_cast<std::uintptr_t>(pages.begin);
-        const std::uintptr_t last = (first + pages.length + page_size() - 1) & ~(page_size() - 1);
-        const auto [begin, end] = widened(mapping, first, last);
-        const std::uint64_t offset = mapping.offset + (begin - mapping.begin);
-        remember({begin, end, offset, mapping.device, mapping.inode});
-        cover(mapping, offset, offset + (end - begin));
-    }
-}
-
-// What was mapped there before is so no more.
-void Tracker::remember(const Mapped& mapping) {
-    std::erase_if(mapped_, [&](const Mapped& old) {
-        const bool same_place = old.begin - old.offset == mapping.begin - mapping.offset;
-        const bool same_file = old.device == mapping.device && old.inode == mapping.inode;
-        return old.begin < mapping.end && mapping.begin < old.end && !(same_place && same_file);
-    });
-    const bool known = std::any_of(mapped_.begin(), mapped_.end(), [&](const Mapped& old) {
-        return old.begin <= mapping.begin && mapping.end <= old.end;
-    });
-    if (!known) {
-        mapped_.push_back(mapping);
-    }
-}
-
-// Areas for what has none yet of a range of a file.
-void Tracker::cover(const FileMapping& mapping, std::uint64_t begin, std::uint64_t end) {
-    while (begin < end) {
-        std::uint64_t next = end;
-        std::uint64_t known = 0;
-        for (const Part& part : parts_) {
-            if (part.device != mapping.device || part.inode != mapping.inode) {
-                continue;
-            }
-            if (part.begin <= begin && begin < part.end) {
-                known = std::max(known, part.end);
-            } else if (part.begin > begin) {
-                next = std::min(next, part.begin);
-            }
-        }
-        if (known == 0) {
-            add_part(mapping, begin, next);
-        }
-        begin = std::max(known, known == 0 ? next : 0);
-    }
-}
-
-void Tracker::add_part(const FileMapping& mapping, std::uint64_t begin, std::uint64_t end) {
-    if (account_bytes_ + (end - begin) > model_.platform().memory) {
-        leave_out(mapping, end - begin, "it is larger than the account may be: memory=SIZE");
-        return;
-    }
-    const View view = open_view(mapping, begin, end - begin);
-    if (view.error != 0) {
-        leave_out(mapping, end - begin, std::strerror(view.error));
-    }
-    if (view.memory == nullptr) {
-        return;
-    }
-    if (process_ == 0) {
-        start();
-    }
-    account_bytes_ += view.length;
-    model_.add_area(mapping.path, view.memory, view.image, view.length, begin);
-    parts_.push_back({mapping.device, mapping.inode, begin, begin + view.length});
-}
-
-void Tracker::leave_out(const FileMapping& mapping, std::uint64_t length, const char* why) {
-    std::snprintf(notes_.left_out.data(), notes_.left_out.size(), "%" PRIu64 " bytes of %s: %s",
-                  length, mapping.path.c_str(), why);
-    log(LogLevel::Error, "no account of persistent memory is kept of %s", notes_.left_out.data());
-}
-
-void Tracker::find(const void* address, std::uint64_t length, std::vector<Range>& out) const {
-    const auto begin = reinterpret_cast<std::uintptr_t>(address);
-    const std::uintptr_t end = begin + length;
-    std::uintptr_t done = begin;  // registrations may overlap
-    while (done < end) {
-        std::uintptr_t next = end;
-        const Mapped* here = nullptr;
-        for (const Mapped& mapping : mapped_) {
-            if (mapping.begin <= done && done < mapping.end) {
-                here = here == nullptr || here->end < mapping.end ? &mapping : here;
-            } else if (mapping.begin > done) {
-                next = std::min(next, mapping.begin);
-            }
-        }
-        if (here != nullptr) {
-            next = std::min(end, here->end);
-            const std::uint64_t offset = here->offset + (done - here->begin);
-            find_part(here->device, here->inode, offset, offset + (next - done), out);
-        }
-        done = next;
-    }
-}
-
-void Tracker::find_part(dev_t device, ino_t inode, std::uint64_t begin, std::uint64_t end,
-                        std::vector<Range>& out) const {
-    for (std::uint32_t number = 0; number < parts_.size(); ++number) {
-        const Part& part = parts_[number];
-        const std::uint64_t from = std::max(begin, part.begin);
-        const std::uint64_t to = std::min(end, part.end);
-        if (part.device == device && part.inode == inode && from < to) {
-            out.push_back({number, from - part.begin, to - part.begin});
-        }
-    }
-}
-
-void Tracker::find_file(dev_t device, ino_t inode, std::vector<Range>& out) const {
-    find_part(device, inode, 0, ~0ULL, out);
 }
 
 // --- events ---
@@ -249,6 +155,7 @@ void Tracker::log_point(const char* what, std::uint32_t connection, const Range*
     if (events_file_ < 0) {
         return;
     }
+    follow_files();
     Writer out(events_file_);
     const Survival::Risk risk = Survival(model_, 0).risk(kRiskShown);
     out.print("%" PRIu64 " %" PRIu64 " %.6f %s", events_, risk.lines,
@@ -268,6 +175,7 @@ void Tracker::log_point(const char* what, std::uint32_t connection, const Range*
 }
 
 void Tracker::fail_power(const char* occasion, std::uint64_t seed) {
+    follow_files();
     const LineSet* const lose = settings_.lose ? &*settings_.lose : nullptr;
     persistence::fail_power(situation(occasion), {seed, lose}, settings_.report);
 }
@@ -296,6 +204,7 @@ void complain(const Totals& totals, const char* occasion, const std::string& fil
 }  // namespace
 
 Totals Tracker::write_report(const char* occasion) {
+    follow_files();
     const Situation now = situation(occasion);
     const std::string& name = settings_.report;
     if (name.empty()) {

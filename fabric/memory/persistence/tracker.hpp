@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <mutex>
@@ -22,9 +23,15 @@ class Tracker {
 public:
     // Only if there is a platform.
     static Tracker& instance();
+    // The same; a forked child begins an account of its own when it uses the device.
+    static Tracker& of_this_process();
 
     std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
-    // False in a forked child: the account is the parent's.
+    // Holds nothing if no account has begun here. In a forked child it is the parent's, and so may
+    // be the lock.
+    std::unique_lock<std::mutex> lock_if_ours() {
+        return ours() ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
+    }
     bool ours() const;
 
     Model& model() { return model_; }
@@ -34,9 +41,15 @@ public:
     Situation situation(const char* occasion) const;
 
     void add(const Region& region);
-    // What of the memory is kept account of; adds to `out`.
-    void find(const void* address, std::uint64_t length, std::vector<Range>& out) const;
-    void find_file(dev_t device, ino_t inode, std::vector<Range>& out) const;
+    void remove(const Region& region);
+    // What of the memory is kept account of; add to `out`. Files may have grown or shrunk: account
+    // is kept of what is there now. Of registered memory; gives the number of bytes:
+    std::uint64_t find_current(const void* address, std::uint64_t length, std::vector<Range>& out);
+    // Of any mapping of the files:
+    void find_anywhere(const void* address, std::uint64_t length, std::vector<Range>& out);
+    void find_file(dev_t device, ino_t inode, std::vector<Range>& out);
+    void find_file_system(dev_t device, std::vector<Range>& out);
+    void follow_files();
 
     // A counted event is about to take effect; the power may fail here.
     void step(const char* what, std::uint32_t connection, const Range* range = nullptr);
@@ -55,6 +68,7 @@ public:
 
 private:
     struct Mapped {
+        const Region* region;
         std::uintptr_t begin;
         std::uintptr_t end;
         std::uint64_t offset;
@@ -62,20 +76,29 @@ private:
         ino_t inode;
     };
     struct Part {  // of a file: an area
-        dev_t device;
-        ino_t inode;
+        FileMapping mapping;
         std::uint64_t begin;
         std::uint64_t end;
+        std::uint64_t wanted;  // the end if the file were long enough
+        View view;
+
+        bool is_of(dev_t device, ino_t inode) const {
+            return mapping.device == device && mapping.inode == inode;
+        }
     };
 
     explicit Tracker(const Settings& settings);
+    static Tracker& replace_instance(Tracker* old);
     void start();
-    void remember(const Mapped& mapping);
     void cover(const FileMapping& mapping, std::uint64_t begin, std::uint64_t end);
     void add_part(const FileMapping& mapping, std::uint64_t begin, std::uint64_t end);
     void leave_out(const FileMapping& mapping, std::uint64_t length, const char* why);
+    void follow_file(std::uint32_t number);
+    void grow(std::uint32_t number);
+    void find(std::uintptr_t begin, std::uintptr_t end, std::vector<Range>& out,
+              std::vector<Extent>& unknown);
     void find_part(dev_t device, ino_t inode, std::uint64_t begin, std::uint64_t end,
-                   std::vector<Range>& out) const;
+                   std::vector<Range>& out);
     void log_point(const char* what, std::uint32_t connection, const Range* range, bool has_state);
 
     const Settings& settings_;
@@ -88,7 +111,7 @@ private:
     std::uint64_t events_ = 0;
     std::uint64_t flushes_ = 0;
     std::chrono::steady_clock::time_point since_;
-    int process_ = 0;
+    std::atomic<int> process_ = 0;
     int events_file_ = -1;
 };
 

@@ -356,6 +356,7 @@ int main() {
     static std::array platforms = {"adr,ddio=on",   "adr,ddio=off", "eadr,ddio=on",
                                    "eadr,ddio=off", "wsp,ddio=on",  "wsp,ddio=off"};
     std::vector<CMUnitTest> tests;
+    tests.reserve(platforms.size());
     for (const char*& on : platforms) {
         tests.push_back({on, on_platform, nullptr, nullptr, const_cast<char*>(on)});
     }
