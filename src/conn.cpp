@@ -114,11 +114,8 @@ Status rpma_conn::translate(const rdma_cm_event& cm_event, rpma_conn_event& out)
             out = RPMA_CONN_LOST;
             return {};
         case RDMA_CM_EVENT_DISCONNECTED:
-            closed_reported.store(true, std::memory_order_relaxed);
-            out = RPMA_CONN_CLOSED;
-            return {};
         case RDMA_CM_EVENT_TIMEWAIT_EXIT:
-            // Comes behind DISCONNECTED on some transports; closing is reported once.
+            // The latter comes behind the former on some transports; closing is reported once.
             if (closed_reported.exchange(true, std::memory_order_relaxed)) {
                 return Status::system(RPMA_E_NO_EVENT, EAGAIN, "already closed");
             }

@@ -17,8 +17,10 @@ struct QpQueue {
     RPMA_INLINE int post(ibv_recv_wr* wr, ibv_recv_wr** bad) const {
         return ibv_post_recv(qp, wr, bad);
     }
-    [[nodiscard]] RPMA_COLD int failure(int result, std::uint64_t wr_id, std::size_t bytes,
-                                        const Where& where) const {
+    using Kept = ibv_qp*;
+    [[nodiscard]] RPMA_INLINE Kept keep() const { return qp; }
+    RPMA_COLD static int failure(Kept qp, int result, std::uint64_t wr_id, std::size_t bytes,
+                                 const Where& where) {
         return qp->srq != nullptr
                    ? rpma::receive_of_shared_queue(result, wr_id, where)
                    : rpma::post_failure(result, "ibv_post_recv", wr_id, bytes, where);
@@ -30,8 +32,10 @@ struct SrqQueue {
     RPMA_INLINE int post(ibv_recv_wr* wr, ibv_recv_wr** bad) const {
         return ibv_post_srq_recv(srq, wr, bad);
     }
-    [[nodiscard]] RPMA_COLD int failure(int result, std::uint64_t wr_id, std::size_t bytes,
-                                        const Where& where) const {
+    struct Kept {};
+    [[nodiscard]] RPMA_INLINE Kept keep() const { return {}; }
+    RPMA_COLD static int failure(Kept, int result, std::uint64_t wr_id, std::size_t bytes,
+                                 const Where& where) {
         return rpma::post_failure(result, "ibv_post_srq_recv", wr_id, bytes, where);
     }
 };
@@ -43,16 +47,18 @@ RPMA_INLINE int post(Queue queue, const rpma_mr_local* region, std::size_t offse
         ibv_sge sge;
         ibv_recv_wr wr;
         ibv_recv_wr* bad;
+        typename Queue::Kept kept;  ///< for a failure; in a register it would have to be saved
     } request;  // NOLINT(cppcoreguidelines-pro-type-member-init): bad is set by the verb, never
                 // read
     rpma::fill(request.sge, region, offset, len);
     rpma::set_id(request.wr, op_context);
     request.wr.sg_list = &request.sge;
     request.wr.num_sge = 1;
+    request.kept = queue.keep();
     const int result = queue.post(&request.wr, &request.bad);
     return RPMA_LIKELY(result == 0)
                ? 0
-               : queue.failure(result, request.wr.wr_id, request.sge.length, where);
+               : Queue::failure(request.kept, result, request.wr.wr_id, request.sge.length, where);
 }
 
 /// For what has been checked precisely: also without a region.
@@ -65,7 +71,7 @@ RPMA_COLD int post_checked(Queue queue, const MessageArguments& message, const W
     ibv_recv_wr wr = {rpma::wr_id_of(message.op_context), nullptr, nullptr, 0};
     ibv_recv_wr* bad = nullptr;
     const int result = queue.post(&wr, &bad);
-    return result == 0 ? 0 : queue.failure(result, wr.wr_id, 0, where);
+    return result == 0 ? 0 : Queue::failure(queue.keep(), result, wr.wr_id, 0, where);
 }
 
 RPMA_COLD int check_and_recv(const rpma_conn* conn, const MessageArguments& message,

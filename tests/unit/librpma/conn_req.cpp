@@ -254,6 +254,16 @@ void a_misspelt_name_gives_the_words_of_the_resolver(void**) {
     EXPECT_OK(rpma_peer_delete(&peer));
 }
 
+void an_address_of_another_device_is_told_so(void**) {
+    rpma_peer* peer = harness::make_peer();
+    rpma_conn_req* req = harness::untouched<rpma_conn_req>();
+    world.elsewhere = true;
+    EXPECT_FAILS(RPMA_E_PROVIDER, rpma_conn_req_new(peer, "a", "1", nullptr, &req),
+                 "belongs to another RDMA device");
+    world.elsewhere = false;
+    EXPECT_OK(rpma_peer_delete(&peer));
+}
+
 /// glibc would cut the number to 16 bits, and connect somewhere else.
 void a_port_above_65535_is_refused(void**) {
     rpma_peer* peer = harness::make_peer();
@@ -308,6 +318,7 @@ int main() {
         TEST(memory_running_out_rejects_too),
         TEST(every_address_is_tried),
         TEST(a_misspelt_name_gives_the_words_of_the_resolver),
+        TEST(an_address_of_another_device_is_told_so),
         TEST(a_port_above_65535_is_refused),
         TEST(a_long_name_does_not_displace_the_reason),
     };

@@ -298,6 +298,12 @@ void an_atomic_write_is_inline_and_fenced(void**) {
     EXPECT_FAILS(RPMA_E_INVAL, rpma_atomic_write(p.conn, odd, 4, word, kAlways, nullptr),
                  "multiples of 8");
     rpma_mr_remote_delete(&odd);
+    // All 8 bytes must be inside.
+    rpma_mr_remote* uneven = harness::make_remote(kRemote, 20, 1, 0xff);
+    EXPECT_OK(rpma_atomic_write(p.conn, uneven, 8, word, kAlways, nullptr));
+    EXPECT_FAILS(RPMA_E_INVAL, rpma_atomic_write(p.conn, uneven, 16, word, kAlways, nullptr),
+                 "inside the remote region of 20 bytes");
+    rpma_mr_remote_delete(&uneven);
 }
 
 void native_atomic_writes_are_used_where_they_are(void**) {

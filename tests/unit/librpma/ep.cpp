@@ -104,6 +104,16 @@ void every_address_is_tried(void**) {
     EXPECT_OK(rpma_peer_delete(&peer));
 }
 
+void the_last_user_tells_how_the_peer_went(void**) {
+    rpma_peer* peer = harness::make_peer();
+    rpma_ep* ep = nullptr;
+    EXPECT_OK(rpma_ep_listen(peer, "192.0.2.1", "7204", &ep));
+    EXPECT_OK(rpma_peer_delete(&peer));
+    world.fail("ibv_dealloc_pd", 1, EBUSY);
+    EXPECT_FAILS(RPMA_E_PROVIDER, rpma_ep_shutdown(&ep), "ibv_dealloc_pd");
+    assert_null(ep);
+}
+
 void a_port_that_is_taken_is_not_got_round(void**) {
     rpma_peer* peer = harness::make_peer();
     rpma_ep* ep = harness::untouched<rpma_ep>();
@@ -141,6 +151,7 @@ int main() {
         TEST(a_request_has_its_own_channel_before_it_is_accepted),
         TEST(requests_outlive_their_endpoint),
         TEST(every_address_is_tried),
+        TEST(the_last_user_tells_how_the_peer_went),
         TEST(a_port_that_is_taken_is_not_got_round),
         TEST(a_machine_without_devices_is_told_so),
     };

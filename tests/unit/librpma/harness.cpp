@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 namespace harness {
 
@@ -184,6 +185,49 @@ std::string to_hex(const unsigned char* bytes, std::size_t size) {
 
 }  // namespace harness
 
+namespace harness {
+
+namespace {
+
+constexpr std::size_t kPage = 4096;
+void* next_allocation = nullptr;  ///< where it has to be
+
+bool is_lone(const void* memory) {
+    const auto address = reinterpret_cast<std::uintptr_t>(memory);
+    return address != 0 && (address & (address - 1)) == 0;
+}
+
+}  // namespace
+
+LoneBit::LoneBit(const void* other) {
+    const auto avoided = reinterpret_cast<std::uintptr_t>(other);
+    for (unsigned bit = 20; bit < 47 && page_ == nullptr; ++bit) {
+        const std::uintptr_t address = std::uintptr_t{1} << bit;
+        if ((avoided & address) != 0) {
+            continue;
+        }
+        void* wanted = reinterpret_cast<void*>(address);
+        void* got = mmap(wanted, kPage, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+        if (got == wanted) {
+            page_ = got;
+        } else if (got != MAP_FAILED) {
+            munmap(got, kPage);
+        }
+    }
+    assert_non_null(page_);
+}
+
+LoneBit::~LoneBit() {
+    munmap(page_, kPage);
+}
+
+void LoneBit::take_next_allocation() const {
+    next_allocation = page_;
+}
+
+}  // namespace harness
+
 // The linker hands the library's allocations to these (--wrap).
 extern "C" {
 
@@ -204,7 +248,8 @@ void* __wrap_malloc(size_t size) {
         return nullptr;
     }
     ++harness::live;
-    return __real_malloc(size);
+    void* const placed = std::exchange(harness::next_allocation, nullptr);
+    return placed != nullptr ? placed : __real_malloc(size);
 }
 
 void* __wrap_calloc(size_t number, size_t size) {
@@ -217,7 +262,9 @@ void* __wrap_calloc(size_t number, size_t size) {
 
 void __wrap_free(void* memory) {
     harness::live -= memory != nullptr ? 1 : 0;
-    __real_free(memory);
+    if (!harness::is_lone(memory)) {
+        __real_free(memory);
+    }
 }
 
 void* __wrap_mmap(void* at, size_t size, int protection, int flags, int fd, off_t offset) {
@@ -225,8 +272,9 @@ void* __wrap_mmap(void* at, size_t size, int protection, int flags, int fd, off_
         errno = ENOMEM;
         return MAP_FAILED;
     }
-    ++harness::live;
-    return __real_mmap(at, size, protection, flags, fd, offset);
+    void* const got = __real_mmap(at, size, protection, flags, fd, offset);
+    harness::live += got != MAP_FAILED ? 1 : 0;
+    return got;
 }
 
 int __wrap_munmap(void* memory, size_t size) {

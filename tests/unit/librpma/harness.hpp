@@ -48,6 +48,23 @@ extern int allocations;
 void fail_allocation(int nth, bool lasting = false);
 int live_allocations();
 
+/// A page whose address has a single bit, which is not in other's either: two such addresses have
+/// no bit in common.
+class LoneBit {
+public:
+    explicit LoneBit(const void* other = nullptr);
+    ~LoneBit();
+    LoneBit(const LoneBit&) = delete;
+    LoneBit& operator=(const LoneBit&) = delete;
+
+    [[nodiscard]] void* page() const { return page_; }
+    /// The library's next allocation is this page.
+    void take_next_allocation() const;
+
+private:
+    void* page_ = nullptr;
+};
+
 int set_up(void** state);
 /// Fails if objects, events or memory are left, or if something would have blocked or dangled.
 int tear_down(void** state);

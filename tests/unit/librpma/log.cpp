@@ -133,6 +133,11 @@ void a_log_function_may_call_the_library(void**) {
     fail_with("host");
     assert_int_equal(calls_of_log_function, 2);
     assert_int_equal(syslogged.size(), 1);
+    // What it does to errno is not the caller's.
+    EXPECT_OK(rpma_log_set_function(calls_the_library));
+    errno = ERANGE;
+    assert_int_equal(rpma_mr_get_size(nullptr, nullptr), RPMA_E_INVAL);
+    assert_int_equal(errno, ERANGE);
 }
 
 void the_default_function_writes_to_syslog_only(void**) {

@@ -235,7 +235,7 @@ int rdma_resolve_addr(rdma_cm_id* base, sockaddr*, sockaddr* address, int timeou
     world.timeouts.push_back(timeout);
     auto* id = static_cast<fake::Id*>(base);
     id->family = address->sa_family;
-    id->verbs = fake::context();
+    id->verbs = world.elsewhere ? fake::other_context() : fake::context();
     return 0;
 }
 
@@ -272,6 +272,10 @@ int rdma_create_qp_ex(rdma_cm_id* id, ibv_qp_init_attr_ex* attributes) {
     const bool fails = world.enter("rdma_create_qp_ex");
     world.qps.push_back(*attributes);
     if (fails) {
+        return -1;
+    }
+    if (id->verbs != attributes->pd->context) {
+        errno = EINVAL;
         return -1;
     }
     if ((attributes->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0 && !world.extended_qp) {

@@ -103,7 +103,8 @@ struct World {
     // Addresses: what look-ups and binding do.
     std::vector<int> families = {AF_INET};  ///< families a name has
     std::vector<int> dead_families;         ///< families that cannot be reached or bound
-    bool wildcard = false;                  ///< binding leaves the id without a device
+    bool elsewhere = false;  ///< addresses are those of another device than context()
+    bool wildcard = false;   ///< binding leaves the id without a device
 
     // Results of the data path.
     int post_result = 0;
@@ -146,6 +147,7 @@ extern World world;
 /// Forgets everything; for the start of a test.
 void reset();
 ibv_context* context();
+ibv_context* other_context();
 /// A connect request arrives on the channel of the listening id.
 Id* arrive(const std::string& data = "");
 /// An event for id, on the channel it is on now.

@@ -170,6 +170,7 @@ struct Device {
 };
 
 Device device;
+Device other_device;
 ibv_device* device_list[] = {&device.device, nullptr};
 
 }  // namespace
@@ -178,6 +179,10 @@ namespace fake {
 
 ibv_context* context() {
     return &device.verbs.context;
+}
+
+ibv_context* other_context() {
+    return &other_device.verbs.context;
 }
 
 void push_cq_event(ibv_cq* cq) {
