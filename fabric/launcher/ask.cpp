@@ -103,8 +103,13 @@ Result<int> print_report(const std::string& process_or_file, bool json) {
                        fmt::format("{}: is no report as JSON (--report FILE.json writes one)",
                                    process_or_file));
     }
-    fmt::print("{}", json ? *text : text_of(report));
-    return clean(report) ? 0 : kExitFindings;
+    try {
+        fmt::print("{}", json ? *text : text_of(report));
+        return clean(report) ? 0 : kExitFindings;
+    } catch (const nlohmann::json::exception& error) {
+        return failure(kExitFailure,
+                       fmt::format("{}: is no report as JSON: {}", process_or_file, error.what()));
+    }
 }
 
 Result<void> fail_power(const std::string& process, std::uint64_t seed) {

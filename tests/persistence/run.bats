@@ -257,15 +257,33 @@ END
 @test "a crash test that is wrong itself" {
     run "$RPMA_FABRIC" crash-test --server true
     [[ $status == 125 && $output == *"are needed"* ]]
-    run "$RPMA_FABRIC" crash-test --server true --client true --check true
+    run "$RPMA_FABRIC" crash-test --server 'true {port}' --client true --check true
     [[ $status == 125 && $output == *"does not listen"* ]]
-    run "$RPMA_FABRIC" crash-test --platform x --server true --client true --check true
-    [[ $status == 125 ]]
+    run "$RPMA_FABRIC" crash-test --server 'server 12345' --client true --check true
+    [[ $status == 125 && $output == *"names no {port}"* && ${#lines[@]} == 1 ]]
+    for options in "--platform x" "--jobs 65" "--points 0" "--seeds 0"; do
+        # shellcheck disable=SC2086
+        run "$RPMA_FABRIC" crash-test $options --server 'true {port}' --client true --check true
+        [[ $status == 125 && ${#lines[@]} == 1 ]]
+    done
     run timeout 100 "$RPMA_FABRIC" crash-test --server "$EXAMPLES/write-flush-server 127.0.0.1 {port} {dir}/file" \
         --client "$EXAMPLES/write-flush-client 127.0.0.1 {port} text" --check true
     [[ $status == 125 && $output == *"let it serve until it is killed"* ]]
     run "$RPMA_FABRIC" crash-test --replay /dev/null
     [[ $status == 125 && $output == *"is no example"* ]]
+    for text in '[]' '"x"' '{"format":1}' '{"format":"1"}' '{"format":1,"report":5,"mistake":"","explanation":""}' \
+        '{"format":1,"report":{},"mistake":"","explanation":"","platform":5}'; do
+        echo "$text" >damaged.json
+        run "$RPMA_FABRIC" crash-test --replay damaged.json
+        echo "$text: $output"
+        [[ $status == 125 && $output == "rpma-fabric: damaged.json: is no example"* && ${#lines[@]} == 1 ]]
+    done
+    for text in '[]' '{"occasion":1}' '{"occasion":"x","process":1,"platform":"adr","events":0,"missing":[{}]}' '{"occasion":"x","missing":5}'; do
+        echo "$text" >damaged.json
+        run "$RPMA_FABRIC" report damaged.json
+        echo "$text: $output"
+        [[ $status == 125 && $output == "rpma-fabric: damaged.json: is no report"* && ${#lines[@]} == 1 ]]
+    done
     run "$RPMA_FABRIC" crash-test --replay missing.json
     [[ $status == 125 && $output == "rpma-fabric: missing.json: No such file or directory" ]]
 }
@@ -273,6 +291,90 @@ END
 crash_test() {
     timeout 60 "$RPMA_FABRIC" crash-test --platform adr --server "$PROGRAMS/no_flush_wrong server 127.0.0.1 {port} {dir}/file" \
         --client "$PROGRAMS/no_flush_wrong client 127.0.0.1 {port}" --check "${check:-$PROGRAMS/no_flush_wrong check {dir\}/file {dir\}/client.out}" "$@"
+}
+
+@test "a check that cannot be run is no mistake of the program" {
+    check=no-such-check
+    run crash_test
+    echo "$output"
+    [[ $status == 125 && $output == *"the check cannot be run"*"not found"* && ! -e crash-test.json ]]
+}
+
+@test "a check that dies, or does not end, is said to" {
+    # shellcheck disable=SC2016
+    check='kill -s SEGV $$'
+    run crash_test --shrink 0
+    echo "$output"
+    [[ $status == 1 && $output == *"it was killed by signal 11"* ]]
+    check='sleep 60'
+    run crash_test --shrink 0 --timeout 2
+    [[ $status == 1 && $output == *"it did not end in time"* ]]
+}
+
+@test "one point is the one at which the client has been told most" {
+    run crash_test --shrink 0 --points 1
+    echo "$output"
+    [[ $status == 1 && $output == *"mistake: connection-ended"*"acked 2"* ]]
+}
+
+@test "a test without anything to lose is none" {
+    run timeout 60 "$RPMA_FABRIC" crash-test --platform adr,memory=64 --check true \
+        --server "$PROGRAMS/no_flush_wrong server 127.0.0.1 {port} {dir}/file" --client "$PROGRAMS/no_flush_wrong client 127.0.0.1 {port}"
+    echo "$output"
+    [[ $status == 125 && $output == *"or none of which account is kept"*"memory=SIZE"* ]]
+    run timeout 60 "$RPMA_FABRIC" crash-test --check true \
+        --server "$PROGRAMS/no_flush_wrong server 127.0.0.1 {port} {dir}/file" --client true
+    echo "$output"
+    [[ $status == 125 && $output == *"no power failure can change anything"* ]]
+}
+
+@test "a client that has to be killed is told of" {
+    run timeout 100 "$RPMA_FABRIC" crash-test --platform adr --grace 100 --points 2 --check true \
+        --server "$PROGRAMS/no_flush_wrong server 127.0.0.1 {port} {dir}/file" \
+        --client "$PROGRAMS/no_flush_wrong client 127.0.0.1 {port} || { sleep 30; false; }"
+    echo "$output"
+    [[ $status == 0 && $output == *"passed: "*"the client had not ended 100 ms after"* ]]
+}
+
+scratch_is_there() { compgen -G "$TMPDIR/rpma-crash-*/*" >/dev/null; }
+
+@test "an interrupted crash test leaves nothing behind" {
+    export TMPDIR=$PWD/scratch
+    mkdir "$TMPDIR"
+    long=9$BASHPID # seconds: nobody else's
+    "$RPMA_FABRIC" crash-test --server "setsid sleep $long & sleep $long; : {port}" --client true --check true >out 2>&1 3>&- &
+    test=$!
+    await scratch_is_there
+    await pgrep -P "$test" >/dev/null
+    kill -TERM "$test"
+    status=0
+    wait "$test" || status=$?
+    [[ $status == 143 && -z $(ls -A "$TMPDIR") ]]
+    run pgrep -f "sleep $long"
+    echo "$output"
+    [[ -z $output ]]
+}
+
+@test "a server that goes into the background is ended, too" {
+    long=9$BASHPID
+    cat >server <<END
+#!/bin/bash
+setsid sleep $long &
+END
+    chmod +x server
+    run "$RPMA_FABRIC" crash-test --server './server {port}' --client true --check true
+    echo "$output"
+    [[ $status == 125 ]]
+    run pgrep -f "sleep $long"
+    [[ -z $output ]]
+}
+
+@test "a power failure that never came is told of" {
+    for when in 1000 100s 'after flush 50'; do
+        run "$RPMA_FABRIC" run --platform adr --report report --power-fail-at "$when" -- "$PROGRAMS/persisting" by_pmem_persist file
+        echo "$output"
+        [[ $status == 0 && $output == *"has ended before its power failed"* ]]
+    done
 }
 
 @test "points that leave the same are run once" {

@@ -18,15 +18,33 @@
 namespace launcher::crash {
 namespace {
 
+constexpr unsigned kMaxJobs = 64;
+
+Result<void> check_platform(const std::string& platform) {
+    if (fabric::memory::persistence::parse_platform(platform)) {
+        return {};
+    }
+    return failure(kExitFailure, fmt::format("crash-test: {}: no platform is described so; see "
+                                             "rpma-fabric crash-test --help",
+                                             platform));
+}
+
 Result<void> check_options(const Options& options) {
     if (options.server.empty() || options.client.empty() || options.check.empty()) {
         return failure(kExitFailure,
                        "crash-test: --server, --client and --check are needed, or --replay");
     }
-    if (!fabric::memory::persistence::parse_platform(options.platform)) {
-        return failure(kExitFailure, fmt::format("crash-test: {}: no platform is described so; see "
-                                                 "rpma-fabric crash-test --help",
-                                                 options.platform));
+    if (options.server.find("{port}") == std::string::npos) {
+        return failure(kExitFailure,
+                       "crash-test: --server names no {port}: each run has a port of its own, on "
+                       "which the server has to listen");
+    }
+    if (const auto checked = check_platform(options.platform); !checked) {
+        return checked;
+    }
+    if (options.jobs > kMaxJobs) {
+        return failure(kExitFailure,
+                       fmt::format("crash-test: --jobs must be at most {}", kMaxJobs));
     }
     if (options.seeds == 0 || options.timeout == 0 || !plan({}, options.points, options.seeds)) {
         return failure(kExitFailure,
@@ -60,22 +78,54 @@ Result<int> replay(const Options& given, const std::string& library) {
     if (!read) {
         return tl::unexpected(read.error());
     }
+    if (const auto checked = check_platform(read->options.platform); !checked) {
+        return tl::unexpected(checked.error());
+    }
     const Workload workload(read->options, library);
     const Scratch scratch(given.keep);
     const auto outcome = workload.run(read->which, scratch);
     if (!outcome) {
         return tl::unexpected(outcome.error());
     }
-    const Verdict verdict = workload.check(scratch);
+    const auto verdict = workload.check(scratch);
     if (given.keep) {
         fmt::print("what is left is in {}\n", scratch.directory());
     }
-    if (!verdict.passed) {
-        return fail_again(*read, *outcome, verdict);
+    if (!verdict) {
+        return tl::unexpected(verdict.error());
+    }
+    if (!verdict->passed) {
+        return fail_again(*read, *outcome, *verdict);
     }
     fmt::print("passed: point {}, seed {} does not fail any more\n", read->which.point,
                read->which.seed);
     return 0;
+}
+
+// A test that cannot fail is none.
+Result<void> tests_something(const nlohmann::json& report) {
+    const std::string left_out = report.value("left_out", "");
+    if (!left_out.empty()) {
+        return failure(kExitFailure, fmt::format("no account is kept of {}", left_out));
+    }
+    if (report["events"].get<std::uint64_t>() == 0) {
+        return failure(
+            kExitFailure,
+            fmt::format("nothing was written remotely into memory that is a file ({} bytes into "
+                        "other memory): no power failure can change anything",
+                        report.value("volatile_bytes", std::uint64_t{0})));
+    }
+    return {};
+}
+
+// Said where a test has passed: a buffer that died with the client has held what it relied on.
+void tell_of_killed_clients(std::size_t killed, unsigned grace) {
+    if (killed != 0) {
+        fmt::print(
+            "in {} cases the client had not ended {} ms after the power failure and was killed: "
+            "what it had printed and not flushed was not checked (--grace)\n",
+            killed, grace);
+    }
 }
 
 // A run until the client is done, which says which points there are.
@@ -84,6 +134,9 @@ Result<std::vector<Case>> explore(const Options& options, const Workload& worklo
     const auto outcome = workload.run({0, 0, true}, scratch);
     if (!outcome) {
         return tl::unexpected(outcome.error());
+    }
+    if (const auto tested = tests_something(outcome->report); !tested) {
+        return tl::unexpected(tested.error());
     }
     auto points = parse_points(Workload::points(scratch));
     const auto events = outcome->report["events"].get<std::uint64_t>();
@@ -110,8 +163,12 @@ Result<int> search(const Options& options, const std::string& library) {
     if (!example) {
         return tl::unexpected(example.error());
     }
+    if (interrupted()) {
+        return failure(kExitFailure, "interrupted");
+    }
     if (!*example) {
         fmt::print("passed: {} cases, {} different contents\n", cases->size(), search.checked());
+        tell_of_killed_clients(search.clients_killed(), options.grace);
         return 0;
     }
     const auto smallest = shrink(options, workload, search.failed(), **example);
@@ -123,6 +180,16 @@ Result<int> search(const Options& options, const std::string& library) {
     return status;
 }
 
+Result<int> test(const Options& options, const std::string& library) {
+    if (!options.replay_file.empty()) {
+        return replay(options, library);
+    }
+    if (const auto checked = check_options(options); !checked) {
+        return tl::unexpected(checked.error());
+    }
+    return search(options, library);
+}
+
 }  // namespace
 
 Result<int> crash_test(const Options& options) {
@@ -131,13 +198,9 @@ Result<int> crash_test(const Options& options) {
         return tl::unexpected(library.error());
     }
     own_children();
-    if (!options.replay_file.empty()) {
-        return replay(options, *library);
-    }
-    if (const auto checked = check_options(options); !checked) {
-        return tl::unexpected(checked.error());
-    }
-    return search(options, *library);
+    const auto status = test(options, *library);
+    end_children();
+    return status;
 }
 
 }  // namespace launcher::crash

@@ -61,7 +61,8 @@ Diagnosis diagnose_loss(const json& report) {
     if (lost.empty()) {
         return {"nothing-lost",
                 "everything that had arrived survived, and the check fails: the order in which the "
-                "program writes leaves a moment at which the content is not valid"};
+                "program writes leaves a moment at which the content is not valid, or the check "
+                "itself is wrong"};
     }
     return of_reason(lost.front());
 }
@@ -154,7 +155,9 @@ std::string describe(const json& example) {
 bool same_loss(const json& example, const json& read) {
     const auto lines = [](const json& of) {
         const json report = of.value("report", json::object());
-        return report.value("lost_lines", "?");
+        const bool text =
+            report.is_object() && report.contains("lost_lines") && report["lost_lines"].is_string();
+        return text ? report["lost_lines"].get<std::string>() : std::string("?");
     };
     return lines(example) == lines(read) && lines(read) != "?";
 }
@@ -168,10 +171,12 @@ Result<Replay> read_example(const std::string& file, const Options& given) {
     replay.options = given;
     replay.example = json::parse(in, nullptr, false);
     const json& example = replay.example;
-    if (!in || example.is_discarded() || example.value("format", 0) != kFormat) {
-        return failure(kExitFailure, fmt::format("{}: is no example of a crash test", file));
-    }
     try {
+        if (!in || example.is_discarded() || example.at("format").get<int>() != kFormat ||
+            !example.at("report").is_object() || !example.at("mistake").is_string() ||
+            !example.at("explanation").is_string()) {
+            return failure(kExitFailure, fmt::format("{}: is no example of a crash test", file));
+        }
         replay.options.platform = example.at("platform").get<std::string>();
         replay.options.server = example.at("server").get<std::string>();
         replay.options.client = example.at("client").get<std::string>();
@@ -183,7 +188,8 @@ Result<Replay> read_example(const std::string& file, const Options& given) {
             replay.which.lose = parse_lines(example["lose"].get<std::string>());
         }
     } catch (const json::exception& error) {
-        return failure(kExitFailure, fmt::format("{}: {}", file, error.what()));
+        return failure(kExitFailure,
+                       fmt::format("{}: is no example of a crash test: {}", file, error.what()));
     }
     if (example.contains("lose") && !replay.which.lose) {
         return failure(kExitFailure, fmt::format("{}: lose: names no lines", file));

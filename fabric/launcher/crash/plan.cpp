@@ -64,7 +64,8 @@ std::optional<std::vector<Case>> plan(const std::vector<Point>& points, const st
     }
     std::vector<Case> cases;
     for (std::size_t i = 0; i < count; ++i) {
-        const std::size_t index = count == 1 ? 0 : i * (points.size() - 1) / (count - 1);
+        const std::size_t index =
+            count == 1 ? points.size() - 1 : i * (points.size() - 1) / (count - 1);
         const Point& point = points[index];
         for (std::uint64_t seed = 0; seed < (point.lines_at_risk == 0 ? 1 : seeds); ++seed) {
             cases.push_back({point.number, seed, index + 1 == points.size()});

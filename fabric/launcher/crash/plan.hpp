@@ -23,8 +23,8 @@ std::vector<Point> different(const std::vector<Point>& points);
 std::vector<Point> parse_points(const std::string& text);
 
 // Ascending by point, then by seed. Where nothing is at risk every seed gives the same content, so
-// there is one case. `wanted`: "all" or a number, of which the points are spread evenly; nothing if
-// it is neither.
+// there is one case. `wanted`: "all" or a number, of which the points are spread evenly, and one
+// is the last; nothing if it is neither.
 std::optional<std::vector<Case>> plan(const std::vector<Point>& points, const std::string& wanted,
                                       std::uint64_t seeds);
 

@@ -11,6 +11,9 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <thread>
 
 namespace launcher::crash {
@@ -33,14 +36,44 @@ void remember(int from, int to) {
     }
 }
 
+std::atomic<int> g_signal{0};
+
+// What is running ends, and then everything does in its order. A second signal does not wait for
+// that.
 void on_signal(int number) {
     for (auto& slot : g_groups) {
         if (const int group = slot.load(); group > 0) {
             kill(-group, SIGKILL);
         }
     }
-    signal(number, SIG_DFL);
-    raise(number);
+    if (g_signal.exchange(number) != 0) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+}
+
+int parent_of(const std::string& process) {
+    std::ifstream file("/proc/" + process + "/stat");
+    std::string line;
+    std::getline(file, line);
+    const std::size_t end = line.rfind(')');
+    int parent = 0;
+    char state = 0;
+    std::istringstream rest(end == std::string::npos ? "" : line.substr(end + 1));
+    return rest >> state >> parent ? parent : 0;
+}
+
+std::vector<int> children() {
+    std::vector<int> found;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+        const std::string name = entry.path().filename();
+        if (name.find_first_not_of("0123456789") == std::string::npos &&
+            parent_of(name) == getpid()) {
+            found.push_back(std::stoi(name));
+        }
+    }
+    return found;
 }
 
 void redirect(const std::string& file, int to) {
@@ -131,6 +164,9 @@ std::optional<int> Process::wait(std::chrono::milliseconds time) {
     const auto end = std::chrono::steady_clock::now() + time;
     for (;;) {
         int status = 0;
+        if (interrupted()) {
+            kill_group();
+        }
         if (!status_ && waitpid(pid_, &status, WNOHANG) == pid_) {
             status_ = status;
         }
@@ -144,6 +180,25 @@ std::optional<int> Process::wait(std::chrono::milliseconds time) {
 void Process::kill_group() {
     if (pid_ > 0) {
         kill(-pid_, SIGKILL);
+    }
+}
+
+bool interrupted() {
+    return g_signal != 0;
+}
+
+void end_children() {
+    const auto end = std::chrono::steady_clock::now() + kPatience;
+    for (auto left = children(); !left.empty() && std::chrono::steady_clock::now() < end;
+         left = children()) {
+        for (const int child : left) {
+            kill(child, SIGKILL);
+            waitpid(child, nullptr, 0);
+        }
+    }
+    if (interrupted()) {
+        signal(g_signal, SIG_DFL);
+        raise(g_signal);
     }
 }
 

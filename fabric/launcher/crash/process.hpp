@@ -37,4 +37,10 @@ private:
 // interrupts, and not as a zombie.
 void own_children();
 
+// The user wants it to end: nothing that was started runs any more.
+bool interrupted();
+
+// Ends what has left the groups of its command, and then this process, if the user wants that.
+void end_children();
+
 }  // namespace launcher::crash

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "crash/search.hpp"
 
+#include <exception>
 #include <thread>
 #include <utility>
+
+#include "crash/process.hpp"
 
 namespace launcher::crash {
 
@@ -34,12 +37,17 @@ void Search::work() {
         std::size_t index = 0;
         {
             const std::lock_guard guard(mutex_);
-            if (next_ >= failed_at_ || failure_) {
+            if (next_ >= failed_at_ || failure_ || interrupted()) {
                 return;
             }
             index = next_++;
         }
-        try_case(index);
+        try {
+            try_case(index);
+        } catch (const std::exception& error) {  // of the file system
+            const std::lock_guard guard(mutex_);
+            failure_ = Failure{kExitFailure, error.what()};
+        }
         progress_.step();
     }
 }
@@ -47,21 +55,25 @@ void Search::work() {
 void Search::try_case(std::size_t index) {
     const Scratch scratch(options_.keep);
     const auto outcome = workload_.run(cases_[index], scratch);
+    if (interrupted()) {
+        return;
+    }
     if (outcome) {
         const std::lock_guard guard(mutex_);
+        clients_killed_ += outcome->client_killed ? 1U : 0U;
         if (seen_.contains(outcome->content)) {
             return;
         }
     }
-    const Verdict verdict = outcome ? workload_.check(scratch) : Verdict{};
+    const auto verdict = outcome ? workload_.check(scratch) : Verdict{};
     const std::lock_guard guard(mutex_);
-    if (!outcome) {
-        failure_ = outcome.error();
-    } else if (verdict.passed) {
+    if (!outcome || !verdict) {
+        failure_ = outcome ? verdict.error() : outcome.error();
+    } else if (verdict->passed) {
         seen_.insert(outcome->content);
     } else if (index < failed_at_) {
         failed_at_ = index;
-        example_ = make_example(options_, cases_[index], *outcome, verdict);
+        example_ = make_example(options_, cases_[index], *outcome, *verdict);
     }
 }
 

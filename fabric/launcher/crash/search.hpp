@@ -27,6 +27,7 @@ public:
     // The case that the example is of.
     const Case& failed() const { return cases_[failed_at_]; }
     std::size_t checked() const { return seen_.size(); }  // different contents
+    std::size_t clients_killed() const { return clients_killed_; }
 
 private:
     void work();
@@ -42,6 +43,7 @@ private:
     std::optional<nlohmann::json> example_;
     std::optional<Failure> failure_;
     std::set<std::uint64_t> seen_;  // contents that have passed
+    std::size_t clients_killed_ = 0;
 };
 
 }  // namespace launcher::crash

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "crash/example.hpp"
+#include "crash/process.hpp"
 
 namespace launcher::crash {
 namespace {
@@ -49,7 +50,7 @@ public:
 private:
     void keep_pieces(std::size_t size);
     bool fails(const std::vector<Line>& lines);
-    bool may_try() const { return tries_ < options_.shrink; }
+    bool may_try() const { return tries_ < options_.shrink && !interrupted(); }
 
     const Options& options_;
     const Workload& workload_;
@@ -98,11 +99,12 @@ bool Shrinker::fails(const std::vector<Line>& lines) {
     if (!outcome) {
         return false;
     }
-    const Verdict verdict = workload_.check(scratch);
-    if (!verdict.passed) {
-        best_ = make_example(options_, smaller, *outcome, verdict, &first_["report"]);
+    const auto verdict = workload_.check(scratch);
+    const bool failed = verdict && !verdict->passed && !interrupted();
+    if (failed) {
+        best_ = make_example(options_, smaller, *outcome, *verdict, &first_["report"]);
     }
-    return !verdict.passed;
+    return failed;
 }
 
 }  // namespace

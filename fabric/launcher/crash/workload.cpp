@@ -26,6 +26,8 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 
+constexpr int kNotExecutable = 126;  // of a shell
+constexpr int kNotFound = 127;
 constexpr auto kStep = milliseconds(5);
 constexpr auto kLate = std::chrono::seconds(5);  // a process dies after its connections
 constexpr auto kSettled = milliseconds(100);     // without an event, the server has nothing to do
@@ -174,7 +176,10 @@ Result<void> Workload::end_of_work(const Case& which, const Scratch& scratch, Pr
     wait_until_settled(scratch);
     const int process = accounting_process(scratch);
     if (process == 0) {
-        return failure(kExitFailure, "the server has registered no memory that is a file");
+        return failure(kExitFailure,
+                       fmt::format("the server has registered no memory that is a file, or none of "
+                                   "which account is kept:\n{}",
+                                   tail_of(scratch.path("server.out"))));
     }
     const auto asked = ask(process, fmt::format("power-fail {}", which.seed));
     return asked || server.wait(kLate) ? Result<void>() : tl::unexpected(asked.error());
@@ -202,14 +207,15 @@ Result<Outcome> Workload::run(const Case& which, const Scratch& scratch) const {
         }
     }
     server.wait(limit);
-    client.wait(milliseconds(options_.grace));
+    const bool ended = client.wait(milliseconds(options_.grace)).has_value();
     client.kill_group();
     client.wait(limit);
-    return collect(scratch);
+    return collect(scratch, !ended);
 }
 
-Result<Outcome> Workload::collect(const Scratch& scratch) const {
+Result<Outcome> Workload::collect(const Scratch& scratch, bool client_killed) const {
     Outcome out;
+    out.client_killed = client_killed;
     out.report = nlohmann::json::parse(content_of(scratch.path("report.json")), nullptr, false);
     if (out.report.is_discarded() || !out.report.contains("lost")) {
         return failure(
@@ -223,17 +229,26 @@ Result<Outcome> Workload::collect(const Scratch& scratch) const {
     return out;
 }
 
-Verdict Workload::check(const Scratch& scratch) const {
+Result<Verdict> Workload::check(const Scratch& scratch) const {
     const Environment environment = {{"RPMA_CRASH_DIR", scratch.directory()},
                                      {"RPMA_CRASH_ACKS", scratch.path("client.out")}};
     const std::uint16_t port = free_port();
     Process process(filled_in(options_.check, scratch, port), environment,
                     scratch.path("check.out"), "");
     const auto status = process.wait(std::chrono::seconds(options_.timeout));
-    const bool passed = status && WIFEXITED(*status) && WEXITSTATUS(*status) == 0;
     process.kill_group();
-    return {passed,
-            (status ? "" : "it did not end in time\n") + tail_of(scratch.path("check.out"))};
+    const std::string output = tail_of(scratch.path("check.out"));
+    if (!status) {
+        return Verdict{false, "it did not end in time\n" + output};
+    }
+    if (WIFSIGNALED(*status)) {
+        return Verdict{false,
+                       fmt::format("it was killed by signal {}\n", WTERMSIG(*status)) + output};
+    }
+    if (WEXITSTATUS(*status) == kNotFound || WEXITSTATUS(*status) == kNotExecutable) {
+        return failure(kExitFailure, fmt::format("the check cannot be run:\n{}", output));
+    }
+    return Verdict{WEXITSTATUS(*status) == 0, output};
 }
 
 std::string Workload::points(const Scratch& scratch) {

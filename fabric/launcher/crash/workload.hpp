@@ -30,10 +30,11 @@ private:
 
 // NOLINTNEXTLINE(bugprone-exception-escape): moving json throws nothing, which tidy cannot see
 struct Outcome {
-    nlohmann::json report;      // of the power failure
-    std::uint64_t content = 0;  // a number that stands for the files that are left and the output
-                                // of the client
-    std::string acknowledged;   // that output
+    nlohmann::json report;       // of the power failure
+    std::uint64_t content = 0;   // a number that stands for the files that are left and the output
+                                 // of the client
+    std::string acknowledged;    // that output
+    bool client_killed = false;  // it did not end by itself, and may have kept some of its output
 };
 
 struct Verdict {
@@ -47,7 +48,8 @@ public:
 
     // Runs until the power fails, or until the client is done; then it fails, too.
     Result<Outcome> run(const Case& which, const Scratch& scratch) const;
-    Verdict check(const Scratch& scratch) const;
+    // A check that cannot be run says nothing.
+    Result<Verdict> check(const Scratch& scratch) const;
 
     // The text of the points that a run has passed: "POINT LINES_AT_RISK ...".
     static std::string points(const Scratch& scratch);
@@ -58,7 +60,7 @@ private:
     std::vector<std::pair<std::string, std::string>> environment(const Case& which,
                                                                  const Scratch& scratch,
                                                                  bool server) const;
-    Result<Outcome> collect(const Scratch& scratch) const;
+    Result<Outcome> collect(const Scratch& scratch, bool client_killed) const;
 
     const Options& options_;
     const std::string library_;

@@ -136,6 +136,12 @@ void Tracker::finish() {
     if (due.when == PowerFail::When::Event && due.value == events_) {
         fail_power("at exit", settings_.seed);
     }
+    if (due.when != PowerFail::When::Never) {
+        log(LogLevel::Warning,
+            "the program has ended before its power failed: after %" PRIu64 " events and %" PRIu64
+            " reads and flushes of peers",
+            events_, flushes_);
+    }
 }
 
 void Tracker::overtaking(std::uint32_t connection) {
