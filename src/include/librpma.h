@@ -891,7 +891,8 @@ int rpma_conn_req_connect(struct rpma_conn_req** req_ptr,
 /**
  * @brief post a receive before the connection is made
  *
- * So that the other side may send as soon as it sees the connection established.
+ * So that the other side may send as soon as it sees the connection established. Not for requests
+ * with a shared receive queue.
  *
  * @param req the request
  * @param dst the region to receive into; not NULL

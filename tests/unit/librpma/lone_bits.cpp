@@ -50,10 +50,12 @@ struct Lonely {
     Lonely& operator=(const Lonely&) = delete;
 };
 
-void expect_sent(ibv_wr_opcode opcode, std::uint64_t remote, std::uint32_t length) {
+void expect_sent(ibv_wr_opcode opcode, std::uint64_t remote, std::uint32_t length,
+                 unsigned other_flags = 0) {
     assert_int_equal(world.sends.size(), 1);
     const fake::Send& send = world.sends[0];
     assert_int_equal(send.opcode, opcode);
+    assert_int_equal(send.flags, IBV_SEND_SIGNALED | other_flags);
     assert_int_equal(send.remote, remote);
     assert_int_equal(send.num_sge, 1);
     assert_int_equal(send.sge.length, length);
@@ -78,7 +80,7 @@ void operations_are_posted(void**) {
     std::memcpy(word, "the word", 8);
     EXPECT_OK(rpma_atomic_write(l.conn, l.remote, 8, word, kAlways, nullptr));
     assert_string_equal(world.sends.at(0).inlined.c_str(), "the word");
-    expect_sent(IBV_WR_RDMA_WRITE, kRemote + 8, 8);
+    expect_sent(IBV_WR_RDMA_WRITE, kRemote + 8, 8, IBV_SEND_INLINE | IBV_SEND_FENCE);
     EXPECT_OK(rpma_recv(l.conn, l.local, 0, 16, nullptr));
     EXPECT_OK(rpma_srq_recv(l.srq, l.local, 0, 16, nullptr));
     assert_int_equal(world.recvs.size(), 2);
