@@ -38,14 +38,9 @@ struct server {
 
 static int add(int epoll, int fd, struct watch* watch) {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = watch};
-    return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) ? fail("epoll", strerror(errno)) : 0;
-}
-
-/* What epoll has seen may be gone when it is to be taken; a wait for it would hold up all others.
- */
-static int never_block(int fd) {
-    int flags = fcntl(fd, F_GETFL);
-    return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) ? fail("fcntl", strerror(errno)) : 0;
+    /* What epoll has seen may be gone when it is taken; waiting for more would hold up all. */
+    int ret = fcntl(fd, F_SETFL, O_NONBLOCK) || epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
+    return ret ? fail("epoll", strerror(errno)) : 0;
 }
 
 static void drop(struct server* s, struct client* c) {
@@ -56,11 +51,9 @@ static void drop(struct server* s, struct client* c) {
 }
 
 static int accept_client(struct server* s, struct client* c, struct rpma_conn_req* req) {
-    int event_fd = -1;
-    int cq_fd = -1;
-    if (check(
-            rpma_mr_reg(s->peer, c->message, SIZE, RPMA_MR_USAGE_RECV | RPMA_MR_USAGE_SEND, &c->mr),
-            "registration") ||
+    const int usage = RPMA_MR_USAGE_RECV | RPMA_MR_USAGE_SEND;
+    int event_fd = -1, cq_fd = -1;
+    if (check(rpma_mr_reg(s->peer, c->message, SIZE, usage, &c->mr), "registration") ||
         check(rpma_conn_req_recv(req, c->mr, 0, SIZE, NULL), "receive")) {
         rpma_conn_req_delete(&req);
         return -1;
@@ -69,9 +62,8 @@ static int accept_client(struct server* s, struct client* c, struct rpma_conn_re
     return check(rpma_conn_req_connect(&req, NULL, &c->conn), "accept") ||
            check(rpma_conn_get_cq(c->conn, &c->cq), "queue") ||
            check(rpma_conn_get_event_fd(c->conn, &event_fd), "descriptor") ||
-           check(rpma_cq_get_fd(c->cq, &cq_fd), "descriptor") || never_block(event_fd) ||
-           never_block(cq_fd) || add(s->epoll, event_fd, &c->event) ||
-           add(s->epoll, cq_fd, &c->completion);
+           check(rpma_cq_get_fd(c->cq, &cq_fd), "descriptor") ||
+           add(s->epoll, event_fd, &c->event) || add(s->epoll, cq_fd, &c->completion);
 }
 
 static void connection_event(struct server* s, struct client* c) {
@@ -109,15 +101,14 @@ static void completions(struct server* s, struct client* c) {
 
 static void new_client(struct server* s, struct client* none) {
     struct rpma_conn_req* req = NULL;
+    struct client* c = calloc(1, sizeof(*c));
     int ret = rpma_ep_next_conn_req(s->ep, NULL, &req);
     (void)none;
-    /* The descriptor does not block: a client may have given up since epoll saw its request. */
-    if (ret == RPMA_E_NO_EVENT || check(ret, "connection request"))
-        return;
-    struct client* c = calloc(1, sizeof(*c));
-    if (c == NULL) {
-        fail("memory", "none left for a client");
+    if (ret || c == NULL) {
+        if (ret != RPMA_E_NO_EVENT) /* which comes of a client that has given up */
+            fail("new client", ret ? rpma_err_2str(ret) : "no memory");
         rpma_conn_req_delete(&req);
+        free(c);
         return;
     }
     c->event = (struct watch){connection_event, c};
@@ -148,8 +139,7 @@ int main(int argc, char* argv[]) {
     }
     int ret = open_peer(argv[1], RPMA_UTIL_IBV_CONTEXT_LOCAL, &s.peer) ||
               listen_on(s.peer, argv[1], argv[2], &s.ep) ||
-              check(rpma_ep_get_fd(s.ep, &fd), "descriptor") || never_block(fd) ||
-              add(s.epoll, fd, &requests);
+              check(rpma_ep_get_fd(s.ep, &fd), "descriptor") || add(s.epoll, fd, &requests);
     while (ret == 0 && s.done < to_serve)
         ret = serve_one_event(&s);
     printf("%d clients served\n", s.done);
