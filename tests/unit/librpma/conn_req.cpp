@@ -169,6 +169,19 @@ void a_failing_connect_tells_about_too_much_private_data(void**) {
     EXPECT_OK(rpma_peer_delete(&peer));
 }
 
+void a_failing_accept_does_so_too(void**) {
+    char bytes[197] = {};
+    for (const std::uint8_t size : {std::uint8_t{196}, std::uint8_t{197}}) {
+        Incoming in;
+        rpma_conn* conn = harness::untouched<rpma_conn>();
+        const rpma_conn_private_data data = {bytes, size};
+        world.fail("rdma_accept", 1, EINVAL);
+        EXPECT_FAILS(RPMA_E_PROVIDER, rpma_conn_req_connect(&in.req, &data, &conn),
+                     size == 197 ? "197 bytes were given, InfiniBand and RoCE take 196"
+                                 : "may have given up");
+    }
+}
+
 /// Nothing may fail once the other side has been told that it is connected.
 void accepting_comes_last(void**) {
     for (const char* call : {"ibv_reg_mr", "rdma_accept"}) {
@@ -234,6 +247,7 @@ void every_address_is_tried(void**) {
     world.families = {AF_INET6, AF_INET};
     world.dead_families = {AF_INET6};
     EXPECT_OK(rpma_conn_req_new(peer, "name", "7204", nullptr, &req));
+    assert_int_equal(world.look_up_flags, RAI_FAMILY);
     assert_int_equal(fake::last_id()->family, AF_INET);
     EXPECT_OK(rpma_conn_req_delete(&req));
     world.dead_families = {AF_INET, AF_INET6};
@@ -313,6 +327,7 @@ int main() {
         TEST(a_failing_rejection_is_told),
         TEST(wrong_arguments_consume_the_request),
         TEST(a_failing_connect_tells_about_too_much_private_data),
+        TEST(a_failing_accept_does_so_too),
         TEST(accepting_comes_last),
         TEST(a_failing_request_is_rejected_and_freed),
         TEST(memory_running_out_rejects_too),

@@ -159,6 +159,9 @@ void usages_that_cannot_work_are_refused(void**) {
     rpma_mr_local* for_sends = harness::make_region(p.peer, memory, 64, RPMA_MR_USAGE_SEND);
     EXPECT_FAILS(RPMA_E_INVAL, rpma_write(p.conn, readable, 0, p.local, 0, 1, kAlways, nullptr),
                  "written to: add RPMA_MR_USAGE_WRITE_DST");
+    EXPECT_FAILS(RPMA_E_INVAL,
+                 rpma_write_with_imm(p.conn, readable, 0, p.local, 0, 1, kAlways, 7, nullptr),
+                 "written to: add RPMA_MR_USAGE_WRITE_DST");
     EXPECT_FAILS(RPMA_E_INVAL, rpma_atomic_write(p.conn, readable, 0, memory, kAlways, nullptr),
                  "written to: add RPMA_MR_USAGE_WRITE_DST");
     EXPECT_FAILS(RPMA_E_INVAL, rpma_read(p.conn, p.local, 0, writable, 0, 1, kAlways, nullptr),

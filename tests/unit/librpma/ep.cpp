@@ -23,6 +23,7 @@ void an_endpoint_listens(void**) {
     const Listening l;
     assert_true(fake::last_id()->bound && fake::last_id()->listening);
     assert_int_equal(world.count("rdma_listen"), 1);
+    assert_int_equal(world.look_up_flags, RAI_PASSIVE);
     int fd = -1;
     EXPECT_OK(rpma_ep_get_fd(l.ep, &fd));
     assert_int_equal(fd, fake::last_id()->channel->fd);

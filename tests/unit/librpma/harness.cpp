@@ -191,6 +191,7 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 void* next_allocation = nullptr;  ///< where it has to be
+int munmap_error = 0;
 
 bool is_lone(const void* memory) {
     const auto address = reinterpret_cast<std::uintptr_t>(memory);
@@ -220,6 +221,10 @@ LoneBit::LoneBit(const void* other) {
 
 LoneBit::~LoneBit() {
     munmap(page_, kPage);
+}
+
+void fail_munmap(int err) {
+    munmap_error = err;
 }
 
 void LoneBit::take_next_allocation() const {
@@ -279,6 +284,12 @@ void* __wrap_mmap(void* at, size_t size, int protection, int flags, int fd, off_
 
 int __wrap_munmap(void* memory, size_t size) {
     --harness::live;
-    return __real_munmap(memory, size);
+    const int result = __real_munmap(memory, size);
+    const int err = std::exchange(harness::munmap_error, 0);
+    if (err == 0) {
+        return result;
+    }
+    errno = err;
+    return -1;
 }
 }

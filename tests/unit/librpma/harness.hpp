@@ -47,6 +47,8 @@ void capture(rpma_log_level threshold);
 extern int allocations;
 void fail_allocation(int nth, bool lasting = false);
 int live_allocations();
+/// The next munmap() does its work and reports this all the same.
+void fail_munmap(int err);
 
 /// A page whose address has a single bit, which is not in other's either: two such addresses have
 /// no bit in common.

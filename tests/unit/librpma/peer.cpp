@@ -91,6 +91,16 @@ void on_iwarp_the_flush_buffer_is_writable_from_outside(void**) {
     EXPECT_OK(rpma_peer_delete(&peer));
 }
 
+void a_page_that_stays_mapped_is_told(void**) {
+    rpma_peer* peer = harness::make_peer();
+    rpma_conn* conn = harness::make_connection(peer);
+    EXPECT_OK(rpma_conn_delete(&conn));
+    harness::fail_munmap(EINVAL);
+    EXPECT_FAILS(RPMA_E_PROVIDER, rpma_peer_delete(&peer), "munmap of the flush page");
+    assert_null(peer);
+    assert_int_equal(errno, EINVAL);
+}
+
 }  // namespace
 
 int main() {
@@ -100,6 +110,7 @@ int main() {
         TEST(a_failing_delete_leaves_no_object),
         TEST(a_peer_outlives_its_children),
         TEST(connections_share_one_flush_buffer),
+        TEST(a_page_that_stays_mapped_is_told),
         TEST(on_iwarp_the_flush_buffer_is_writable_from_outside),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);

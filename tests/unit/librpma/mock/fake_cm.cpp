@@ -176,6 +176,7 @@ int rdma_getaddrinfo(const char*, const char*, const rdma_addrinfo* hints, rdma_
     if (world.enter("rdma_getaddrinfo")) {
         return errno == 0 ? EAI_NONAME : -1;
     }
+    world.look_up_flags = hints->ai_flags;
     int family = world.families.front();
     if ((hints->ai_flags & RAI_FAMILY) != 0) {
         family = hints->ai_family;

@@ -124,6 +124,7 @@ struct World {
     std::vector<rdma_conn_param> parameters;
     std::vector<std::string> sent_private_data;
     std::vector<int> timeouts;
+    int look_up_flags = 0;  ///< RAI_*, of the last one
     int rejections = 0, accepted = 0, last_access = 0, advice = -1;
     std::vector<ibv_sge> advised;
 
