@@ -12,12 +12,17 @@ bool flushes(Kind kind) {
     return kind == Kind::Read || kind == Kind::Flush;
 }
 
+// With an immediate, too: the receive that it takes does not hold its payload back.
+bool is_posted_write(Kind kind) {
+    return kind == Kind::Write || kind == Kind::WriteImm;
+}
+
 }  // namespace
 
 // A request is about to be queued. What counts is whether the program can know by now that a read
 // or flush in front of it is done: whether it has polled the completion, not when that came.
 void Requester::mark(SendRequest& request) {
-    const bool may = request.kind == Kind::Write && !request.fence;
+    const bool may = is_posted_write(request.kind) && !request.fence;
     if (may && !hold_) {
         context_.host.recall(held_);
         hold_ = !held_.empty();
