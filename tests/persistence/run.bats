@@ -227,6 +227,13 @@ END
     [[ $status == 123 && $output == *bye* ]]
 }
 
+@test "a report that cannot be written is said to be none" {
+    [[ -c /dev/full ]]
+    run "$RPMA_FABRIC" run --platform adr --report /dev/full -- "$PROGRAMS/own_read_wrong" file
+    echo "$output"
+    [[ $status == 123 && $output == *"cannot write the report to /dev/full: No space left"* && $output != *"the report is in"* ]]
+}
+
 @test "on eadr stores need no persisting" {
     "$RPMA_FABRIC" run --platform eadr --report report.json -- "$PROGRAMS/persisting" not_by_nothing file
     run has_finding not-persisted-store
@@ -298,6 +305,12 @@ crash_test() {
     run crash_test
     echo "$output"
     [[ $status == 125 && $output == *"the check cannot be run"*"not found"* && ! -e crash-test.json ]]
+}
+
+@test "an example that cannot be saved is described all the same" {
+    run crash_test --shrink 0 --example /dev/full
+    echo "$output"
+    [[ $status == 1 && $output == *"mistake: no-flush"*"cannot write the example to /dev/full: No space left"* ]]
 }
 
 @test "a check that dies, or does not end, is said to" {

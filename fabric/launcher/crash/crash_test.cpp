@@ -172,10 +172,11 @@ Result<int> search(const Options& options, const std::string& library) {
         return 0;
     }
     const auto smallest = shrink(options, workload, search.failed(), **example);
-    if (const auto saved = save(smallest, options.example_file); !saved) {
-        return tl::unexpected(saved.error());
-    }
     const int status = fail(smallest);
+    if (const auto saved = save(smallest, options.example_file); !saved) {
+        fmt::print("{}\n", saved.error().message);
+        return status;
+    }
     fmt::print("again: rpma-fabric crash-test --replay {}\n", options.example_file);
     return status;
 }

@@ -217,6 +217,12 @@ Result<Outcome> Workload::collect(const Scratch& scratch, bool client_killed) co
     Outcome out;
     out.client_killed = client_killed;
     out.report = nlohmann::json::parse(content_of(scratch.path("report.json")), nullptr, false);
+    if (out.report.is_discarded() && fs::exists(scratch.path("report.json"))) {
+        return failure(kExitFailure,
+                       fmt::format("the report of the power failure is not complete; is there room "
+                                   "in {} (TMPDIR)?\n{}",
+                                   scratch.directory(), tail_of(scratch.path("server.out"))));
+    }
     if (out.report.is_discarded() || !out.report.contains("lost")) {
         return failure(
             kExitFailure,

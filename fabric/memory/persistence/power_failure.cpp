@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -98,9 +99,13 @@ void write_files(const Situation& now, const PowerFailure& how, const Names& nam
     const int fd = wanted ? open(names.unfinished.data(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
                                  kReportMode)
                           : STDERR_FILENO;
-    {
-        Writer out(fd < 0 ? STDERR_FILENO : fd);
-        report_power_failure(now, how, out, names.json);
+    Writer out(fd < 0 ? STDERR_FILENO : fd);
+    report_power_failure(now, how, out, names.json);
+    out.flush();
+    if (wanted && out.error() != 0) {
+        Writer(STDERR_FILENO)
+            .print("rpma-fabric: cannot write all of the report: error %d (no room: %d)\n",
+                   out.error(), ENOSPC);
     }
     if (wanted && fd >= 0 && std::strcmp(names.unfinished.data(), names.report.data()) != 0) {
         rename(names.unfinished.data(), names.report.data());

@@ -194,16 +194,17 @@ void Tracker::report_connection(std::uint32_t connection) {
 
 namespace {
 
+// `file`: of the report; empty: it could not be written.
 void complain(const Totals& totals, const char* occasion, const std::string& file) {
+    const std::string where = file.empty() ? "" : "; the report is in " + file;
     if (totals.operations != 0) {
-        log(LogLevel::Warning,
-            "%" PRIu64 " bytes written remotely are not durable (%s); the report is in %s",
-            totals.bytes, occasion, file.c_str());
+        log(LogLevel::Warning, "%" PRIu64 " bytes written remotely are not durable (%s)%s",
+            totals.bytes, occasion, where.c_str());
     } else {
         log(LogLevel::Warning,
             "direct write to persistent memory was declared, which this platform does not have "
-            "(%s); the report is in %s",
-            occasion, file.c_str());
+            "(%s)%s",
+            occasion, where.c_str());
     }
 }
 
@@ -228,17 +229,21 @@ Totals Tracker::write_report(const char* occasion) {
             std::strerror(errno));
         return count(now);
     }
-    Totals totals;
-    {
-        Writer out(fd);
-        totals = report(now, out, wants_json(name));
-    }
+    Writer out(fd);
+    const Totals totals = report(now, out, wants_json(name));
+    out.flush();
     close(fd);
-    if (unfinished != name) {
+    if (out.error() != 0) {
+        log(LogLevel::Error, "cannot write the report to %s: %s", name.c_str(),
+            std::strerror(out.error()));
+    }
+    if (unfinished != name && out.error() != 0) {
+        unlink(unfinished.c_str());  // what is there by that name is better than half of a report
+    } else if (unfinished != name) {
         std::rename(unfinished.c_str(), name.c_str());
     }
     if (!totals.clean()) {
-        complain(totals, occasion, name);
+        complain(totals, occasion, out.error() == 0 ? name : "");
     }
     return totals;
 }

@@ -61,12 +61,16 @@ public:
                 continue;
             }
             if (written <= 0) {
+                error_ = error_ != 0 || written == 0 ? error_ : errno;
                 break;
             }
             done += static_cast<std::size_t>(written);
         }
         used_ = 0;
     }
+
+    // errno of the first write that failed; 0: none has.
+    int error() const { return error_; }
 
 private:
     void put(char one) {
@@ -77,6 +81,7 @@ private:
     }
 
     int fd_;
+    int error_ = 0;
     std::size_t used_ = 0;
     std::array<char, 4096> buffer_{};
 };
