@@ -234,6 +234,14 @@ END
     [[ $status == 123 && $output == *"cannot write the report to /dev/full: No space left"* && $output != *"the report is in"* ]]
 }
 
+@test "a report is JSON whatever the name of the file" {
+    for name in $'\xff\xe2\x82' $'\xed\xa0\x80"\\\n' é$'\xf0\x9f\x92\xbe'; do
+        rm -f report.json
+        "$RPMA_FABRIC" run --platform adr --report report.json -- "$PROGRAMS/persisting" not_by_nothing "$name"
+        python3 -c 'import json; assert json.load(open("report.json", encoding="utf-8"))["stores"]'
+    done
+}
+
 @test "on eadr stores need no persisting" {
     "$RPMA_FABRIC" run --platform eadr --report report.json -- "$PROGRAMS/persisting" not_by_nothing file
     run has_finding not-persisted-store

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 #include "memory/device_dax.hpp"
 #include "memory/maps_reader.hpp"
@@ -61,6 +62,23 @@ std::uint64_t inside_of_file(int fd, std::uint64_t offset, std::uint64_t length)
     return size <= offset ? 0 : std::min(length, size - offset);
 }
 
+// The kernel writes the end of a line in a name as "\012".
+bool find_file(std::string& path, struct stat& named) {
+    if (stat(path.c_str(), &named) == 0) {
+        return true;
+    }
+    constexpr std::string_view kNewLine = "\\012";
+    std::string name;
+    std::string_view rest = path;
+    for (std::size_t at = rest.find(kNewLine); at != std::string_view::npos;
+         at = rest.find(kNewLine)) {
+        name.append(rest.substr(0, at)).push_back('\n');
+        rest.remove_prefix(at + kNewLine.size());
+    }
+    path = name.append(rest);
+    return stat(path.c_str(), &named) == 0;
+}
+
 }  // namespace
 
 std::vector<FileMapping> file_mappings(const void* address, std::uint64_t length) {
@@ -75,7 +93,7 @@ std::vector<FileMapping> file_mappings(const void* address, std::uint64_t length
         FileMapping file{
             mapping->begin, mapping->end, mapping->offset, 0, 0, std::string(mapping->path)};
         struct stat named {};  // the kernel's own numbers are others on some file systems
-        const bool has_name = stat(file.path.c_str(), &named) == 0;
+        const bool has_name = find_file(file.path, named);
         if (const auto alignment = has_name ? mappable_alignment(named) : std::nullopt) {
             file.alignment = *alignment;
             file.device = named.st_dev;

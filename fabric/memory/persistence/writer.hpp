@@ -37,18 +37,23 @@ public:
         }
     }
 
-    // As a string of JSON, with its quotes.
+    // As a string of JSON, with its quotes. Names of files need not be UTF-8.
     void quote(std::string_view text) {
         put('"');
-        for (const char one : text) {
-            if (one == '"' || one == '\\') {
+        while (!text.empty()) {
+            const std::size_t length = utf8_length(text);
+            const char one = text.front();
+            if (length == 0) {
+                add("\\ufffd");
+            } else if (one == '"' || one == '\\') {
                 put('\\');
                 put(one);
             } else if (static_cast<unsigned char>(one) < 0x20) {
                 print("\\u%04x", static_cast<unsigned>(one));
             } else {
-                put(one);
+                add(text.substr(0, length));
             }
+            text.remove_prefix(length == 0 ? 1 : length);
         }
         put('"');
     }
@@ -73,6 +78,30 @@ public:
     int error() const { return error_; }
 
 private:
+    // Of the character at the beginning; 0 if it is none.
+    static std::size_t utf8_length(std::string_view text) {
+        const auto byte = [text](std::size_t at) {
+            return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
+        };
+        const unsigned first = byte(0);
+        const std::size_t length = first < 0x80   ? 1
+                                   : first < 0xc2 ? 0
+                                   : first < 0xe0 ? 2
+                                   : first < 0xf0 ? 3
+                                   : first < 0xf5 ? 4
+                                                  : 0;
+        for (std::size_t at = 1; at < length; ++at) {
+            if ((byte(at) & 0xc0U) != 0x80) {
+                return 0;
+            }
+        }
+        const bool overlong =
+            (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90);
+        const bool beyond =
+            (first == 0xed && byte(1) >= 0xa0) || (first == 0xf4 && byte(1) >= 0x90);
+        return overlong || beyond ? 0 : length;
+    }
+
     void put(char one) {
         if (used_ == buffer_.size()) {
             flush();
