@@ -75,6 +75,9 @@ public:
     // closed, else it lives on.
     virtual void close() = 0;
 
+    // The peer has closed it, whatever has not been read yet. No lock held.
+    virtual bool left_by_peer() const { return false; }
+
     virtual sockaddr_storage local_address() const = 0;
     virtual sockaddr_storage peer_address() const = 0;
     virtual std::uint64_t id() const = 0;  // for the trace

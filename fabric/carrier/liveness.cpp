@@ -41,6 +41,13 @@ void data_under_way() {
         look_later();
 }
 
+bool has_ended(int fd) {
+    tcp_info info{};
+    socklen_t size = sizeof info;
+    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
+           info.tcpi_state != TCP_ESTABLISHED;
+}
+
 Peer look_at(int fd) {
     tcp_info info{};
     socklen_t size = sizeof info;

@@ -16,5 +16,6 @@ enum class Peer {
     Dead
 };  // nothing under way; under way and answering; not answering for too long
 Peer look_at(int fd);
+bool has_ended(int fd);  // the peer has closed its side, or both
 
 }  // namespace fabric::carrier::liveness

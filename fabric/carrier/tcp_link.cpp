@@ -278,6 +278,11 @@ bool TcpLink::check_peer() {
     return peer == liveness::Peer::Busy;
 }
 
+bool TcpLink::left_by_peer() const {
+    const std::lock_guard receiving(receive_mutex_);
+    return state_ != State::Open || liveness::has_ended(fd_);
+}
+
 // --- sending, from any thread ---
 
 void TcpLink::send_datagram(std::span<const std::byte> mad) {

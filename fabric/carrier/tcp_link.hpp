@@ -31,6 +31,7 @@ public:
     void push() override;
     void release(const memory::Region* region) override;
     void close() override;
+    bool left_by_peer() const override;
     sockaddr_storage local_address() const override { return local_address_; }
     sockaddr_storage peer_address() const override { return peer_address_; }
     std::uint64_t id() const override { return id_; }

@@ -16,11 +16,15 @@ Channel::Channel(ibv_context* context) {
 }
 
 void Channel::add_user() {
-    shown_.channel.refcnt = users_.fetch_add(1) + 1;
+    __atomic_fetch_add(&shown_.channel.refcnt, 1, __ATOMIC_SEQ_CST);
 }
 
 void Channel::drop_user() {
-    shown_.channel.refcnt = users_.fetch_sub(1) - 1;
+    __atomic_fetch_sub(&shown_.channel.refcnt, 1, __ATOMIC_SEQ_CST);
+}
+
+bool Channel::in_use() const {
+    return __atomic_load_n(&shown_.channel.refcnt, __ATOMIC_SEQ_CST) != 0;
 }
 
 }  // namespace fabric::verbs

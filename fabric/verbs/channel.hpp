@@ -4,9 +4,6 @@
 
 #include <infiniband/verbs.h>
 
-#include <atomic>
-#include <cstdint>
-
 #include "verbs/birth.hpp"
 #include "verbs/event_queue.hpp"
 
@@ -25,7 +22,7 @@ public:
 
     void add_user();
     void drop_user();
-    bool in_use() const { return users_.load() != 0; }
+    bool in_use() const;
 
     EventQueue<Cq*, true> events;  // a leaf under the lock of the CQ
     const Birth birth{};           // the process it was made in
@@ -36,7 +33,6 @@ private:
         Channel* self;
     };
     Shown shown_{};
-    std::atomic<int> users_{0};
 };
 
 }  // namespace fabric::verbs

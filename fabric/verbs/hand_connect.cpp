@@ -20,27 +20,27 @@ constexpr std::chrono::seconds kIntroductionTime{10};
 // The calling side, until the link is up.
 class Caller final : public carrier::ControlHandler {
 public:
-    Caller(const std::shared_ptr<RcQueuePair>& qp, const Introduction& own)
-        : qp_(qp), introduction_(own) {}
+    Caller(const std::shared_ptr<RcQueuePair>& qp, std::uint32_t life, const Introduction& own)
+        : qp_(qp), life_(life), introduction_(own) {}
 
     std::shared_ptr<carrier::Link>* link_place() { return &link_; }
 
     void connected() override {
         link_->send_datagram(encode(introduction_));
-        if (const auto qp = qp_.lock())
-            qp->attach(link_);
-        else
+        const auto qp = qp_.lock();
+        if (qp == nullptr || !qp->attach_in_life(link_, life_))
             link_->close();
     }
     void datagram(std::span<const std::byte>) override {}  // none is defined in this direction
     void lost(int error) override {
         link_.reset();
         if (const auto qp = qp_.lock())
-            qp->unreachable(error);
+            qp->unreachable(error, life_);
     }
 
 private:
     const std::weak_ptr<RcQueuePair> qp_;
+    const std::uint32_t life_;
     const Introduction introduction_;
     std::shared_ptr<carrier::Link> link_;
 };
@@ -119,9 +119,9 @@ bool calls(const Introduction& own) {
     return std::memcmp(own.source_gid.raw, own.destination_gid.raw, sizeof(ibv_gid)) <= 0;
 }
 
-int call(const std::shared_ptr<RcQueuePair>& qp, const Introduction& own, std::uint32_t interface,
-         std::shared_ptr<carrier::Link>* link) {
-    auto caller = std::make_shared<Caller>(qp, own);
+int call(const std::shared_ptr<RcQueuePair>& qp, std::uint32_t life, const Introduction& own,
+         std::uint32_t interface, std::shared_ptr<carrier::Link>* link) {
+    auto caller = std::make_shared<Caller>(qp, life, own);
     const int error = carrier::connect(
         gid::to_address(own.source_gid, interface, 0),
         gid::to_address(own.destination_gid, interface, qp_numbers::port_of(own.destination_qp)),

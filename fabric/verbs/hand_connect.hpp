@@ -18,10 +18,10 @@ namespace hand_connect {
 
 // The side of `own` calls (true) or waits.
 bool calls(const Introduction& own);
-// Starts to connect; the queue pair gets the link by attach(), or hears of the failure by
+// Starts to connect; the queue pair gets the link by attach_in_life(), or hears of the failure by
 // unreachable(). 0 or errno.
-int call(const std::shared_ptr<RcQueuePair>& qp, const Introduction& own, std::uint32_t interface,
-         std::shared_ptr<carrier::Link>* link);
+int call(const std::shared_ptr<RcQueuePair>& qp, std::uint32_t life, const Introduction& own,
+         std::uint32_t interface, std::shared_ptr<carrier::Link>* link);
 // Takes a link that came in on a device port; it is closed if it does not introduce itself soon.
 void welcome(const std::shared_ptr<carrier::Link>& link);
 // What a queue pair that is connected to itself puts on the incoming end of its link: it receives

@@ -56,9 +56,11 @@ std::optional<Introduction> RcQueuePair::own_introduction(std::uint32_t* interfa
 
 void RcQueuePair::connect_by_hand() {
     std::uint32_t interface = 0;
+    std::uint32_t life = 0;
     std::optional<Introduction> own;
     {
         const std::lock_guard guard(mutex_);
+        life = life_;
         own = own_introduction(&interface);
         if (!own || link_ != nullptr)
             return;
@@ -69,8 +71,8 @@ void RcQueuePair::connect_by_hand() {
         return;
     }
     std::shared_ptr<carrier::Link> link;
-    if (const int error = hand_connect::call(self(), *own, interface, &link); error != 0) {
-        unreachable(error);
+    if (const int error = hand_connect::call(self(), life, *own, interface, &link); error != 0) {
+        unreachable(error, life);
         return;
     }
     {
@@ -83,11 +85,11 @@ void RcQueuePair::connect_by_hand() {
     link->close();  // failed, or not wanted any more
 }
 
-void RcQueuePair::unreachable(int error) {
+void RcQueuePair::unreachable(int error, std::uint32_t life) {
     std::shared_ptr<carrier::Link> last;  // may go only after the lock
     {
         const std::lock_guard guard(mutex_);
-        if (!std::exchange(calls_, false))
+        if (life != life_ || !std::exchange(calls_, false))
             return;
         last.swap(calling_);
         endpoint_.link_lost();
@@ -137,9 +139,11 @@ void RcQueuePair::take_offer() {
     std::optional<Introduction> own;
     std::vector<Offer> offers;
     std::shared_ptr<carrier::Link> unwanted;
+    std::uint32_t life = 0;
     bool early = false;
     {
         const std::lock_guard guard(mutex_);
+        life = life_;
         own = own_introduction(&interface);
         if (!own)
             return;
@@ -152,11 +156,16 @@ void RcQueuePair::take_offer() {
     }
     bool taken = early;
     for (const Offer& offer : offers) {
-        if (taken || !fits(*offer.link, offer.from, *own)) {
+        // One that the peer has left was for a time before its own reset, and so is what came with
+        // it.
+        if (taken || !fits(*offer.link, offer.from, *own) || offer.link->left_by_peer()) {
             offer.link->close();
             continue;
         }
-        accept(offer, *own);
+        if (!accept(offer, *own, life)) {
+            this->offer(offer.link, offer.from);
+            continue;
+        }
         taken = true;
         const std::lock_guard guard(mutex_);
         if (retired_)  // meanwhile
@@ -166,24 +175,28 @@ void RcQueuePair::take_offer() {
         unwanted->close();
 }
 
-void RcQueuePair::accept(const Offer& offer, const Introduction& own) {
+// False: reset meanwhile.
+bool RcQueuePair::accept(const Offer& offer, const Introduction& own, std::uint32_t life) {
     if (offer.from.stream_mtu != own.stream_mtu) {
         log(LogLevel::Error,
             "the peer of queue pair %u sends packets of %u bytes, this side of %u; set "
             "RPMA_FABRIC_MTU alike",
             number_, offer.from.stream_mtu, own.stream_mtu);
         offer.link->close();
-        return;
+        return true;
     }
-    if (!to_itself(own)) {
-        attach(offer.link);
-        return;
-    }
+    return to_itself(own) ? accept_loop(offer, life) : attach_in_life(offer.link, life);
+}
+
+bool RcQueuePair::accept_loop(const Offer& offer, std::uint32_t life) {
     {
         const std::lock_guard guard(mutex_);
+        if (life != life_)
+            return false;
         loop_ = offer.link;
     }
     offer.link->set_packets(hand_connect::loop_receiver(self()));
+    return true;
 }
 
 void RcQueuePair::attach_managed(std::shared_ptr<carrier::Link> link, std::uint32_t packet_size) {
@@ -213,12 +226,12 @@ void RcQueuePair::expect_link() {
     if (!qp_numbers::is_reachable(number_) || endpoint_.send_queue_idle() ||
         std::exchange(expecting_link_, true))
         return;
-    expecting_timer_.set(kLinkTime, [weak = weak_from_this(), life = resets_] {
+    expecting_timer_.set(kLinkTime, [weak = weak_from_this(), life = life_] {
         const auto qp = std::static_pointer_cast<RcQueuePair>(weak.lock());
         if (qp == nullptr)
             return;
         const std::lock_guard guard(qp->mutex_);
-        if (qp->resets_ != life)
+        if (qp->life_ != life)
             return;
         qp->expecting_link_ = false;
         if (qp->retired_ || qp->link_ != nullptr)
@@ -231,12 +244,12 @@ void RcQueuePair::expect_link() {
 // Caller holds the lock: there is a link, but the peer may never become ready to take a packet from
 // it. `waited`: a request was there already at the last look.
 void RcQueuePair::expect_answer(bool waited) {
-    answer_timer_.set(kAnswerTime, [weak = weak_from_this(), life = resets_, waited] {
+    answer_timer_.set(kAnswerTime, [weak = weak_from_this(), life = life_, waited] {
         const auto qp = std::static_pointer_cast<RcQueuePair>(weak.lock());
         if (qp == nullptr)
             return;
         const std::lock_guard guard(qp->mutex_);
-        if (qp->retired_ || qp->resets_ != life || qp->link_ == nullptr ||
+        if (qp->retired_ || qp->life_ != life || qp->link_ == nullptr ||
             qp->endpoint_.heard_of_peer())
             return;
         const bool waits = !qp->endpoint_.send_queue_idle();
@@ -278,7 +291,7 @@ void RcQueuePair::drop_links() {
         managed_packet_size_ = 0;
         calls_ = false;
         ++losses_;
-        ++resets_;
+        ++life_;
         expecting_link_ = false;
         links = {own ? std::exchange(link_, nullptr) : nullptr, std::exchange(calling_, nullptr),
                  std::exchange(loop_, nullptr)};

@@ -191,8 +191,10 @@ int RcQueuePair::change(const ibv_qp_attr& attr, int mask, std::uint32_t stream_
     *connect = from == IBV_QPS_INIT && to == IBV_QPS_RTR;
     if (*connect)
         packet_size_ = packet_size(stream_mtu);
-    if (to == IBV_QPS_RESET)
+    if (to == IBV_QPS_RESET) {
         attr_ = {};
+        overrun_ = false;
+    }
     if (to == IBV_QPS_RTR || to == IBV_QPS_RTS || to == IBV_QPS_SQD)
         endpoint_.set_attributes(transport_attributes(attr_, number_, packet_size_));
     if (to != from || to == IBV_QPS_SQD)
@@ -283,10 +285,16 @@ void RcQueuePair::detach() {
 // --- the carrier's calls ---
 
 void RcQueuePair::attach(std::shared_ptr<carrier::Link> link) {
+    bind(std::move(link), std::nullopt);
+}
+
+bool RcQueuePair::bind(std::shared_ptr<carrier::Link> link, std::optional<std::uint32_t> life) {
     std::shared_ptr<carrier::Link> old;
     std::shared_ptr<carrier::Link> last;
     {
         const std::lock_guard guard(mutex_);
+        if (life && *life != life_)
+            return false;
         if (retired_)
             link.reset();
         old = std::exchange(link_, link);
@@ -303,6 +311,7 @@ void RcQueuePair::attach(std::shared_ptr<carrier::Link> link) {
         old->set_packets(nullptr);
     if (link != nullptr)
         link->set_packets(shared_from_this());
+    return true;
 }
 
 void RcQueuePair::kick() {
@@ -352,6 +361,8 @@ void RcQueuePair::link_lost() {
     const std::lock_guard guard(mutex_);
     last = std::move(link_);
     if (qp_numbers::is_reachable(number_) && managed_packet_size_ == 0) {
+        if (last == nullptr)  // of an earlier life
+            return;
         lose_peer_later();
         if (!offers_.empty())
             carrier::Engine::instance().post([weak = weak_from_this()] {

@@ -65,8 +65,12 @@ public:
     void kick();
     // A link on which a peer introduced itself to this queue pair.
     void offer(const std::shared_ptr<carrier::Link>& link, const Introduction& from);
-    void unreachable(int error);  // the peer cannot be called; errno
-    const Birth birth{};          // the process it was made in
+    void unreachable(int error, std::uint32_t life);  // the peer cannot be called; errno
+    // As attach(), but false if the queue pair was reset since it was in this life.
+    bool attach_in_life(const std::shared_ptr<carrier::Link>& link, std::uint32_t life) {
+        return bind(link, life);
+    }
+    const Birth birth{};  // the process it was made in
     void pass_lock() { const std::lock_guard guard(mutex_); }
 
 private:
@@ -101,11 +105,13 @@ private:
     void expect_answer(bool waited);
     void lose_peer_later();
 
+    bool bind(std::shared_ptr<carrier::Link> link, std::optional<std::uint32_t> life);
     std::optional<Introduction> own_introduction(std::uint32_t* interface) const;
     void connect_by_hand();
     std::optional<Offer> keep_offer(const Offer& fresh);
     void take_offer();
-    void accept(const Offer& offer, const Introduction& own);
+    bool accept(const Offer& offer, const Introduction& own, std::uint32_t life);
+    bool accept_loop(const Offer& offer, std::uint32_t life);
     void drop_links();
 
     Shown shown_{};
@@ -134,7 +140,7 @@ private:
     std::shared_ptr<carrier::Link> calling_;  // that link, once it is known here
     std::shared_ptr<carrier::Link> loop_;     // incoming end of a link to itself
     std::vector<Offer> offers_;               // of a peer that was faster than we; or of strangers
-    std::uint32_t resets_ = 0;                // tells timers of earlier connections
+    std::uint32_t life_ = 0;                  // ends with a reset
     bool expecting_link_ = false;
     carrier::Timer expecting_timer_;
     carrier::Timer answer_timer_;

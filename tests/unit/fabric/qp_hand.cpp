@@ -370,6 +370,33 @@ void a_full_completion_queue_ends_the_queue_pair(void**) {
     assert_true(queue && pair);
 }
 
+// A packet fails, and what it flushes is too much for the CQ; the reset comes before the packet's
+// end.
+void a_reset_forgets_a_full_completion_queue(void**) {
+    Device device;
+    Node::Options small;
+    small.cq_entries = 1;
+    Node b(device);
+    Node a(device, small);
+    assert_true(a.qp->qp_num > b.qp->qp_num);  // so there is no link before b calls
+    a.to_init();
+    a.to_rtr(b);
+    assert_int_equal(a.post_receive(1, 8), 0);
+    assert_int_equal(a.post_receive(2, 8), 0);
+    fabric::wire::Header wrong{};
+    wrong.opcode = fabric::wire::Opcode::FetchAdd;
+    wrong.destination_qp = a.qp->qp_num;
+    wrong.psn = verbs_test::first_psn(b.qp);
+    const auto qp = fabric::verbs::qp_registry::by_handle(a.qp);
+    assert_false(qp->begin(wrong, 0).fatal);
+    ibv_qp_attr attr{};
+    attr.qp_state = IBV_QPS_RESET;
+    assert_int_equal(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), 0);
+    assert_int_equal(a.state(), IBV_QPS_RESET);
+    qp->end(true);
+    assert_int_equal(a.state(), IBV_QPS_RESET);
+}
+
 void nobody_polls(void**) {
     Device device;
     Node a(device);
@@ -485,6 +512,51 @@ void reset_one_after_the_other(void**) {
     }
 }
 
+// While the link is on its way, at whatever point that is.
+void reset_in_a_hurry(void**) {
+    Device device;
+    Node a(device);
+    Node b(device);
+    for (int round = 0; round < 100; ++round) {
+        for (int hurry = 0; hurry < 10; ++hurry) {
+            verbs_test::connect(a, b);
+            std::this_thread::sleep_for(std::chrono::microseconds(hurry * 20));
+            reset(hurry % 2 == 0 ? a : b);
+            reset(hurry % 2 == 0 ? b : a);
+        }
+        verbs_test::connect(b, a);
+        exchange(a, b);
+        reset(b);
+        reset(a);
+    }
+}
+
+// An adapter drops what comes for a queue pair that is not ready, so it never hears of a connection
+// that its peer has given up.
+void the_peer_was_reset_before_this_side_was_ready(void**) {
+    Device device;
+    Node a(device);
+    Node b(device);
+    const Node& waits = a.qp->qp_num > b.qp->qp_num ? a : b;
+    const Node& calls = &waits == &a ? b : a;
+    waits.to_init();
+    calls.to_init();
+    calls.to_rtr(waits);
+    calls.to_rts();
+    assert_int_equal(calls.post_send(1, 8), 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    reset(calls);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    waits.to_rtr(calls);
+    waits.to_rts();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    calls.to_init();
+    calls.to_rtr(waits);
+    calls.to_rts();
+    exchange(calls, waits);
+    exchange(waits, calls);
+}
+
 // What a queue pair has waited for is over with its reset; and a peer that never gets ready ends a
 // request as one that is not there.
 void patience_has_an_end(void**) {
@@ -569,11 +641,14 @@ int main() {
         cmocka_unit_test(a_link_that_comes_too_late_is_closed),
         cmocka_unit_test(introductions),
         cmocka_unit_test(a_full_completion_queue_ends_the_queue_pair),
+        cmocka_unit_test(a_reset_forgets_a_full_completion_queue),
         cmocka_unit_test(nobody_polls),
         cmocka_unit_test(destroying_takes_completions_along),
         cmocka_unit_test(says_that_it_is_drained_if_it_is_asked_to),
         cmocka_unit_test(again_after_reset),
         cmocka_unit_test(reset_one_after_the_other),
+        cmocka_unit_test(the_peer_was_reset_before_this_side_was_ready),
+        cmocka_unit_test(reset_in_a_hurry),
         cmocka_unit_test(patience_has_an_end),
         cmocka_unit_test(drained_with_requests_behind),
     };
