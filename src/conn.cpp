@@ -84,6 +84,7 @@ Status not_shared() {
 
 Status rpma_conn::prepare(const rpma::Link& from) {
     qp = from.qp();
+    receiving_qp = from.receiving_qp();
     native_flush = from.has_native_flush();
     native_atomic_write = from.has_native_atomic_write();
     allow_flushes(RPMA_MR_USAGE_FLUSH_TYPE_VISIBILITY);

@@ -26,6 +26,7 @@ struct rpma_conn {
     std::atomic<unsigned> read_flushes{0};
     /// The peer's flush buffer, with length 0.
     alignas(16) ibv_sge flush_buffer = {};
+    ibv_qp* receiving_qp = nullptr;
     bool native_flush = false;
     bool native_atomic_write = false;
     std::atomic<bool> closed_reported{false};

@@ -209,16 +209,14 @@ int check_flush(const RemoteArguments& a, rpma_flush_type type, const Where& whe
     return check_range("remote", a.remote->size, a.offset, a.length, where);
 }
 
-int receive_of_shared_queue(int result, std::uint64_t wr_id, const Where& where) {
-    return refuse(where,
-                  Status::system(RPMA_E_PROVIDER, errno_of(result),
-                                 "the connection has a shared receive queue: post to that by "
-                                 "rpma_srq_recv(); ibv_post_recv, wr_id 0x%llx, failed",
-                                 static_cast<unsigned long long>(wr_id)));
-}
-
 int post_failure(int result, const char* verb, std::uint64_t wr_id, std::size_t bytes,
                  const Where& where) {
+    if (result == kReceivesAreShared) {
+        return refuse(where, Status::system(RPMA_E_PROVIDER, EINVAL,
+                                            "the connection has a shared receive queue, to which "
+                                            "rpma_srq_recv() posts; wr_id 0x%llx",
+                                            static_cast<unsigned long long>(wr_id)));
+    }
     const int err = errno_of(result);
     const bool full = err == ENOMEM || err == EAGAIN;
     char reason[kErrnoTextSize];

@@ -58,10 +58,6 @@ RPMA_COLD int check_atomic_write(const RemoteArguments& arguments, const void* s
 RPMA_COLD int check_flush(const RemoteArguments& arguments, rpma_flush_type type,
                           const Where& where);
 
-/// For a receive posted to a queue pair whose receives come from a shared queue: no provider takes
-/// it, and some answer as if the queue was full.
-RPMA_COLD int receive_of_shared_queue(int result, std::uint64_t wr_id, const Where& where);
-
 /// For a post that the provider refused: RPMA_E_AGAIN for a full queue, else RPMA_E_PROVIDER.
 RPMA_COLD int post_failure(int result, const char* verb, std::uint64_t wr_id, std::size_t bytes,
                            const Where& where);

@@ -6,6 +6,7 @@
 #include "conn_cfg.hpp"
 #include "cq.hpp"
 #include "handles.hpp"
+#include "no_receives.hpp"
 #include "object.hpp"
 #include "peer.hpp"
 #include "private_data.hpp"
@@ -32,6 +33,8 @@ public:
     Status close();
 
     [[nodiscard]] ibv_qp* qp() const { return id_->qp; }
+    /// What receives of this connection are posted to.
+    [[nodiscard]] ibv_qp* receiving_qp() const { return srq_ ? no_receives() : qp(); }
     [[nodiscard]] rdma_cm_id* id() const { return id_.get(); }
     [[nodiscard]] rdma_event_channel* events() const { return events_.get(); }
     [[nodiscard]] rpma_cq* cq() const { return cq_.get(); }

@@ -14,29 +14,17 @@ namespace {
 
 struct QpQueue {
     ibv_qp* qp;
+    static constexpr const char* verb = "ibv_post_recv";
     RPMA_INLINE int post(ibv_recv_wr* wr, ibv_recv_wr** bad) const {
         return ibv_post_recv(qp, wr, bad);
-    }
-    using Kept = ibv_qp*;
-    [[nodiscard]] RPMA_INLINE Kept keep() const { return qp; }
-    RPMA_COLD static int failure(Kept qp, int result, std::uint64_t wr_id, std::size_t bytes,
-                                 const Where& where) {
-        return qp->srq != nullptr
-                   ? rpma::receive_of_shared_queue(result, wr_id, where)
-                   : rpma::post_failure(result, "ibv_post_recv", wr_id, bytes, where);
     }
 };
 
 struct SrqQueue {
     ibv_srq* srq;
+    static constexpr const char* verb = "ibv_post_srq_recv";
     RPMA_INLINE int post(ibv_recv_wr* wr, ibv_recv_wr** bad) const {
         return ibv_post_srq_recv(srq, wr, bad);
-    }
-    struct Kept {};
-    [[nodiscard]] RPMA_INLINE Kept keep() const { return {}; }
-    RPMA_COLD static int failure(Kept, int result, std::uint64_t wr_id, std::size_t bytes,
-                                 const Where& where) {
-        return rpma::post_failure(result, "ibv_post_srq_recv", wr_id, bytes, where);
     }
 };
 
@@ -47,18 +35,16 @@ RPMA_INLINE int post(Queue queue, const rpma_mr_local* region, std::size_t offse
         ibv_sge sge;
         ibv_recv_wr wr;
         ibv_recv_wr* bad;
-        typename Queue::Kept kept;  ///< for a failure; in a register it would have to be saved
     } request;  // NOLINT(cppcoreguidelines-pro-type-member-init): bad is set by the verb, never
                 // read
     rpma::fill(request.sge, region, offset, len);
     rpma::set_id(request.wr, op_context);
     request.wr.sg_list = &request.sge;
     request.wr.num_sge = 1;
-    request.kept = queue.keep();
     const int result = queue.post(&request.wr, &request.bad);
-    return RPMA_LIKELY(result == 0)
-               ? 0
-               : Queue::failure(request.kept, result, request.wr.wr_id, request.sge.length, where);
+    return RPMA_LIKELY(result == 0) ? 0
+                                    : rpma::post_failure(result, Queue::verb, request.wr.wr_id,
+                                                         request.sge.length, where);
 }
 
 /// For what has been checked precisely: also without a region.
@@ -71,13 +57,13 @@ RPMA_COLD int post_checked(Queue queue, const MessageArguments& message, const W
     ibv_recv_wr wr = {rpma::wr_id_of(message.op_context), nullptr, nullptr, 0};
     ibv_recv_wr* bad = nullptr;
     const int result = queue.post(&wr, &bad);
-    return result == 0 ? 0 : Queue::failure(queue.keep(), result, wr.wr_id, 0, where);
+    return result == 0 ? 0 : rpma::post_failure(result, Queue::verb, wr.wr_id, 0, where);
 }
 
 RPMA_COLD int check_and_recv(const rpma_conn* conn, const MessageArguments& message,
                              const Where& where) {
     const int bad = rpma::check_recv("conn", conn, message, where);
-    return bad != 0 ? bad : post_checked(QpQueue{conn->qp}, message, where);
+    return bad != 0 ? bad : post_checked(QpQueue{conn->receiving_qp}, message, where);
 }
 
 RPMA_COLD int check_and_recv(const rpma_srq* srq, const MessageArguments& message,
@@ -95,7 +81,7 @@ int rpma_recv(struct rpma_conn* conn, struct rpma_mr_local* dst, size_t offset, 
                       !rpma::fits(dst->source_limit, offset, len))) {
         return check_and_recv(conn, {dst, offset, len, op_context}, here);
     }
-    return post(QpQueue{conn->qp}, dst, offset, len, op_context, here);
+    return post(QpQueue{conn->receiving_qp}, dst, offset, len, op_context, here);
 }
 
 int rpma_conn_req_recv(struct rpma_conn_req* req, struct rpma_mr_local* dst, size_t offset,
@@ -107,7 +93,7 @@ int rpma_conn_req_recv(struct rpma_conn_req* req, struct rpma_mr_local* dst, siz
     }
     const MessageArguments message = {dst, offset, len, op_context};
     const int bad = rpma::check_recv("req", req, message, here);
-    return bad != 0 ? bad : post_checked(QpQueue{req->link->qp()}, message, here);
+    return bad != 0 ? bad : post_checked(QpQueue{req->link->receiving_qp()}, message, here);
 }
 
 int rpma_srq_recv(struct rpma_srq* srq, struct rpma_mr_local* dst, size_t offset, size_t len,
