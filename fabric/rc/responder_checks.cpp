@@ -21,6 +21,14 @@ bool grants(const wire::Header& header, const ibv_pd* pd, std::uint64_t length, 
            memory::Table::instance().find(header.rkey, pd, header.remote_address, length, access);
 }
 
+// In a region that begins at address 0 (IBV_ACCESS_ZERO_BASED) a word can lie elsewhere in memory
+// than its address says.
+bool lies_across_words(const wire::Header& header, const ibv_pd* pd, unsigned access) {
+    const auto word =
+        memory::Table::instance().find(header.rkey, pd, header.remote_address, kWord, access);
+    return word && reinterpret_cast<std::uintptr_t>(word->address) % kWord != 0;
+}
+
 }  // namespace
 
 Responder::Fault Responder::check_filtered(const wire::Header& header, std::uint32_t payload) {
@@ -157,7 +165,8 @@ Responder::Fault Responder::check_read(const wire::Header& header, std::uint32_t
 
 Responder::Fault Responder::check_atomic(const wire::Header& header, std::uint32_t payload) {
     if (payload != 0 || !allowed(IBV_ACCESS_REMOTE_ATOMIC) || header.remote_address % kWord != 0 ||
-        responses_.full()) {
+        responses_.full() ||
+        lies_across_words(header, context_.host.pd(), IBV_ACCESS_REMOTE_ATOMIC)) {
         return Fault::InvalidRequest;
     }
     return grants(header, context_.host.pd(), kWord, IBV_ACCESS_REMOTE_ATOMIC)
@@ -167,7 +176,8 @@ Responder::Fault Responder::check_atomic(const wire::Header& header, std::uint32
 
 Responder::Fault Responder::check_atomic_write(const wire::Header& header, std::uint32_t payload) {
     if (payload != kWord || header.dma_length != kWord || !allowed(IBV_ACCESS_REMOTE_WRITE) ||
-        header.remote_address % kWord != 0 || responses_.full()) {
+        header.remote_address % kWord != 0 || responses_.full() ||
+        lies_across_words(header, context_.host.pd(), IBV_ACCESS_REMOTE_WRITE)) {
         return Fault::InvalidRequest;
     }
     if (!grants(header, context_.host.pd(), kWord, IBV_ACCESS_REMOTE_WRITE)) {

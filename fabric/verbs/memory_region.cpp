@@ -97,6 +97,18 @@ ibv_mr* register_memory(ibv_pd* pd, void* address, std::size_t length, std::uint
     return &mr.release()->shown;
 }
 
+std::uint64_t offset_in_page(std::uint64_t address) {
+    return address & (static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) - 1);
+}
+
+// Adapters translate pages, so the kernel asks for the same offset in a page on both sides.
+ibv_mr* register_elsewhere(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
+                           unsigned access) {
+    if (offset_in_page(iova) != offset_in_page(reinterpret_cast<std::uintptr_t>(address)))
+        return fail(EINVAL);
+    return register_memory(pd, address, length, iova, access);
+}
+
 // Makes the pages present; the kernel may refuse, that is no error.
 void prefetch(std::byte* address, std::size_t length, bool now, bool write) {
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
@@ -144,12 +156,12 @@ FABRIC_API ibv_mr* ibv_reg_mr(ibv_pd* pd, void* address, std::size_t length, int
 
 FABRIC_API ibv_mr* ibv_reg_mr_iova(ibv_pd* pd, void* address, std::size_t length,
                                    std::uint64_t iova, int access) {
-    return register_memory(pd, address, length, iova, static_cast<unsigned>(access));
+    return register_elsewhere(pd, address, length, iova, static_cast<unsigned>(access));
 }
 
 FABRIC_API ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* address, std::size_t length,
                                     std::uint64_t iova, unsigned access) {
-    return register_memory(pd, address, length, iova, access);
+    return register_elsewhere(pd, address, length, iova, access);
 }
 
 FABRIC_API int ibv_dereg_mr(ibv_mr* mr) {

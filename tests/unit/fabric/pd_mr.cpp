@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <unistd.h>
+
 #include <sys/mman.h>
 
 #include <array>
@@ -131,13 +133,48 @@ void registering_again(void**) {
     assert_int_equal(ibv_dealloc_pd(other), 0);
 }
 
+// The address of the word is aligned, the word is not: no CPU or adapter does that atomically.
+void words_across_words(void**) {
+    Device device;
+    for (const std::size_t skew : {0U, 4U}) {
+        Node a(device);
+        Node b(device);
+        verbs_test::connect(a, b);
+        ibv_mr* const based = ibv_reg_mr(b.qp->pd, b.memory.data() + skew, 64,
+                                         verbs_test::kAllRights | IBV_ACCESS_ZERO_BASED);
+        assert_non_null(based);
+        ibv_sge sge = a.piece(8);
+        ibv_send_wr wr{};
+        ibv_send_wr* bad = nullptr;
+        wr.sg_list = &sge;
+        wr.num_sge = 1;
+        wr.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+        wr.send_flags = IBV_SEND_SIGNALED;
+        wr.wr.atomic.remote_addr = 8;
+        wr.wr.atomic.rkey = based->rkey;
+        wr.wr.atomic.compare_add = 1;
+        assert_int_equal(ibv_post_send(a.qp, &wr, &bad), 0);
+        assert_int_equal(a.next().status, skew == 0 ? IBV_WC_SUCCESS : IBV_WC_REM_INV_REQ_ERR);
+        assert_int_equal(std::to_integer<int>(b.memory[skew + 8]), skew == 0 ? 1 : 0);
+        assert_int_equal(ibv_dereg_mr(based), 0);
+    }
+}
+
 void another_start_for_the_peer(void**) {
     Device device;
     Node a(device);
     Node b(device);
     verbs_test::connect(a, b);
-    ibv_mr* const moved = ibv_reg_mr_iova(b.qp->pd, b.memory.data() + 64, 64, 0x5000,
-                                          static_cast<int>(verbs_test::kAllRights));
+    const auto offset = reinterpret_cast<std::uintptr_t>(b.memory.data() + 64) &
+                        (static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE)) - 1);
+    const std::uint64_t start = 0x500000 + offset;
+    const auto elsewhere = [&](std::uint64_t iova) {
+        return ibv_reg_mr_iova(b.qp->pd, b.memory.data() + 64, 64, iova,
+                               static_cast<int>(verbs_test::kAllRights));
+    };
+    assert_null(elsewhere(start + 8));
+    assert_int_equal(errno, EINVAL);
+    ibv_mr* const moved = elsewhere(start);
     assert_non_null(moved);
     a.memory[0] = std::byte{42};
     ibv_sge sge = a.piece(1);
@@ -147,7 +184,7 @@ void another_start_for_the_peer(void**) {
     wr.num_sge = 1;
     wr.opcode = IBV_WR_RDMA_WRITE;
     wr.send_flags = IBV_SEND_SIGNALED;
-    wr.wr.rdma.remote_addr = 0x5003;
+    wr.wr.rdma.remote_addr = start + 3;
     wr.wr.rdma.rkey = moved->rkey;
     assert_int_equal(ibv_post_send(a.qp, &wr, &bad), 0);
     assert_int_equal(a.next().status, IBV_WC_SUCCESS);
@@ -201,6 +238,7 @@ int main() {
         cmocka_unit_test(hints_are_taken),
         cmocka_unit_test(advice),
         cmocka_unit_test(registering_again),
+        cmocka_unit_test(words_across_words),
         cmocka_unit_test(another_start_for_the_peer),
         cmocka_unit_test(deregistered_while_a_peer_writes),
     };
