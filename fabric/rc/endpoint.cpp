@@ -172,6 +172,8 @@ void Endpoint::set_attributes(const Attributes& attributes) {
     }
     if (!impl_->receiving()) {
         impl_->responder.restart();
+    } else {
+        impl_->responder.widen();
     }
 }
 

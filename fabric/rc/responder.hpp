@@ -15,9 +15,10 @@ public:
     Responder(Context& context, Inbound& inbound);
 
     void restart();  // takes over the attributes
-    void clear();    // drops everything silently
-    void flush();    // completes the receive that is under way as flushed; keeps the answer to a
-                     // fatal request
+    void widen() { responses_.grow(context_.attributes.max_dest_rd_atomic); }  // the same, later
+    void clear();  // drops everything silently
+    void flush();  // completes the receive that is under way as flushed; keeps the answer to a
+                   // fatal request
 
     void begin(const wire::Header& header, std::uint32_t payload);
     void end(bool placed);

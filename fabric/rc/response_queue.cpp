@@ -15,6 +15,18 @@ void ResponseQueue::resize(std::uint32_t limit) {
     clear();
 }
 
+void ResponseQueue::grow(std::uint32_t limit) {
+    if (limit <= limit_) {
+        return;
+    }
+    std::unique_ptr<Response[]> larger(new Response[limit]);
+    for (std::uint64_t number = head_; number != tail_; ++number) {
+        larger[number % limit] = at(number);
+    }
+    entries_.swap(larger);
+    limit_ = limit;
+}
+
 void ResponseQueue::clear() {
     pending_ = 0;
     head_ = 0;

@@ -34,6 +34,7 @@ struct Response {
 class ResponseQueue {
 public:
     void resize(std::uint32_t limit);  // also drops everything
+    void grow(std::uint32_t limit);    // keeps everything; never shrinks
     void clear();
 
     bool full() const { return pending_ == limit_; }

@@ -399,6 +399,36 @@ void the_receive_buffer_goes_within_a_packet(void**) {
     scene.expect(1, IBV_WC_REM_OP_ERR);
 }
 
+// As state SQD allows; the responder must not refuse what it has agreed to.
+void more_reads_in_flight_later(void**) {
+    Pair pair;
+    Block from(pair.a.pd(), 4096);
+    Block to(pair.b.pd(), 4096);
+    const auto read = [&](std::uint64_t id) {
+        post(pair.a, {.opcode = IBV_WR_RDMA_READ,
+                      .wr_id = id,
+                      .sges = {from.sge(id * 8, 8)},
+                      .remote = to.address(id * 8),
+                      .rkey = to.key()});
+    };
+    read(0);
+    pair.run();
+    assert_int_equal(pair.a.sent().wc.status, IBV_WC_SUCCESS);
+    for (Side* const side : {&pair.a, &pair.b}) {
+        rc::Attributes more = side->endpoint.attributes();
+        more.max_rd_atomic = more.max_dest_rd_atomic = 12;
+        side->endpoint.set_attributes(more);
+    }
+    for (std::uint64_t id = 0; id < 12; ++id) {
+        read(id);
+    }
+    pair.run();
+    for (std::uint64_t id = 0; id < 12; ++id) {
+        assert_int_equal(pair.a.sent().wc.status, IBV_WC_SUCCESS);
+    }
+    assert_true(equal(from.bytes().first(96), to.bytes().first(96)));
+}
+
 }  // namespace
 
 int main() {
@@ -424,6 +454,7 @@ int main() {
         cmocka_unit_test(the_source_of_a_read_goes_between_its_packets),
         cmocka_unit_test(the_destination_of_a_read_goes),
         cmocka_unit_test(the_receive_buffer_goes_within_a_packet),
+        cmocka_unit_test(more_reads_in_flight_later),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
