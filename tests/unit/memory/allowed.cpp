@@ -11,7 +11,7 @@ using namespace fabric::test;
 namespace {
 
 constexpr std::uint64_t kBytes = 3 * kLine;
-constexpr int kRounds = 1500;
+constexpr int kRounds = 400;
 constexpr int kEvents = 12;
 constexpr std::uint64_t kSeeds = 64;
 
