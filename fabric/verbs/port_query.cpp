@@ -32,6 +32,7 @@ ibv_port_attr port_attributes() {
     attr.active_speed = kSpeedEdr;
     attr.phys_state = kLinkUp;
     attr.link_layer = IBV_LINK_LAYER_ETHERNET;
+    attr.flags = IBV_QPF_GRH_REQUIRED;
     return attr;
 }
 

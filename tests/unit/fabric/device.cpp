@@ -57,6 +57,7 @@ void port(void**) {
     assert_int_equal(ibv_query_port(device.context, 1, &attr), 0);
     assert_int_equal(attr.state, IBV_PORT_ACTIVE);
     assert_int_equal(attr.link_layer, IBV_LINK_LAYER_ETHERNET);
+    assert_int_equal(attr.flags, IBV_QPF_GRH_REQUIRED);
     assert_int_equal(attr.active_mtu, IBV_MTU_4096);
     assert_int_equal(attr.gid_tbl_len, limits::kGidTable);
     assert_int_equal(ibv_query_port(device.context, 0, &attr), EINVAL);
