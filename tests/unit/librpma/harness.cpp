@@ -193,6 +193,10 @@ constexpr std::size_t kPage = 4096;
 void* next_allocation = nullptr;  ///< where it has to be
 int munmap_error = 0;
 
+void* take_place() {
+    return std::exchange(next_allocation, nullptr);
+}
+
 bool is_lone(const void* memory) {
     const auto address = reinterpret_cast<std::uintptr_t>(memory);
     return address != 0 && (address & (address - 1)) == 0;
@@ -253,7 +257,7 @@ void* __wrap_malloc(size_t size) {
         return nullptr;
     }
     ++harness::live;
-    void* const placed = std::exchange(harness::next_allocation, nullptr);
+    void* const placed = harness::take_place();
     return placed != nullptr ? placed : __real_malloc(size);
 }
 
@@ -262,7 +266,8 @@ void* __wrap_calloc(size_t number, size_t size) {
         return nullptr;
     }
     ++harness::live;
-    return __real_calloc(number, size);
+    void* const placed = harness::take_place();
+    return placed != nullptr ? std::memset(placed, 0, number * size) : __real_calloc(number, size);
 }
 
 void __wrap_free(void* memory) {
