@@ -39,7 +39,7 @@ Result<void> check_options(const Options& options) {
                        "crash-test: --server names no {port}: each run has a port of its own, on "
                        "which the server has to listen");
     }
-    if (const auto checked = check_platform(options.platform); !checked) {
+    if (auto checked = check_platform(options.platform); !checked) {
         return checked;
     }
     if (options.jobs > kMaxJobs) {
@@ -199,7 +199,7 @@ Result<int> crash_test(const Options& options) {
         return tl::unexpected(library.error());
     }
     own_children();
-    const auto status = test(options, *library);
+    auto status = test(options, *library);
     end_children();
     return status;
 }
