@@ -58,6 +58,12 @@ void persist(Tracker& tracker, const Range& range, std::uint64_t last, bool whol
     tracker.model().persist(range, last);
 }
 
+void persist_written_back(Tracker& tracker, const std::vector<Range>& ranges) {
+    for (const Range& range : ranges) {
+        persist(tracker, range, ~0ULL, true);
+    }
+}
+
 std::vector<Range> ranges_of(Tracker& tracker, const void* address, std::size_t length) {
     std::vector<Range> ranges;
     tracker.find_anywhere(address, length, ranges);
@@ -224,9 +230,7 @@ void persisted_pages(const void* address, std::size_t length) {
     if (!guard) {
         return;
     }
-    for (const Range& range : ranges_of(tracker, pages.begin, whole)) {
-        persist(tracker, range, ~0ULL, true);
-    }
+    persist_written_back(tracker, ranges_of(tracker, pages.begin, whole));
 }
 
 void persisted_file(int fd) {
@@ -238,9 +242,7 @@ void persisted_file(int fd) {
     }
     std::vector<Range> ranges;
     tracker.find_file(file.st_dev, file.st_ino, ranges);
-    for (const Range& range : ranges) {
-        persist(tracker, range, ~0ULL, true);
-    }
+    persist_written_back(tracker, ranges);
 }
 
 void persisted_file_system(int fd) {
@@ -252,9 +254,7 @@ void persisted_file_system(int fd) {
     }
     std::vector<Range> ranges;
     tracker.find_file_system(file.st_dev, ranges);
-    for (const Range& range : ranges) {
-        persist(tracker, range, ~0ULL, true);
-    }
+    persist_written_back(tracker, ranges);
 }
 
 void persisted_everything() {

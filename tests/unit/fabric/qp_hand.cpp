@@ -26,6 +26,12 @@ namespace qp_numbers = fabric::verbs::qp_numbers;
 
 namespace {
 
+void reset(const Node& node) {
+    ibv_qp_attr attr{};
+    attr.qp_state = IBV_QPS_RESET;
+    assert_int_equal(ibv_modify_qp(node.qp, &attr, IBV_QP_STATE), 0);
+}
+
 void exchange(const Node& a, const Node& b) {
     assert_int_equal(b.post_receive(7, 64), 0);
     assert_int_equal(a.post_send(8, 33), 0);
@@ -475,17 +481,9 @@ void again_after_reset(void**) {
     for (int round = 0; round < 3; ++round) {
         verbs_test::connect(a, b);
         exchange(a, b);
-        ibv_qp_attr attr{};
-        attr.qp_state = IBV_QPS_RESET;
-        assert_int_equal(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), 0);
-        assert_int_equal(ibv_modify_qp(b.qp, &attr, IBV_QP_STATE), 0);
+        reset(a);
+        reset(b);
     }
-}
-
-void reset(const Node& node) {
-    ibv_qp_attr attr{};
-    attr.qp_state = IBV_QPS_RESET;
-    assert_int_equal(ibv_modify_qp(node.qp, &attr, IBV_QP_STATE), 0);
 }
 
 // An adapter's queue pair knows nothing of links: the one that is ready first just waits.

@@ -19,11 +19,11 @@ expected=$(sed 's/^/T /' "$2" | sort)
 	echo "exported symbols differ (< library, > expected):" >&2
 	a=$(mktemp) && b=$(mktemp)
 	echo "$exported" >"$a" && echo "$expected" >"$b"
-	diff "$a" "$b" >&2 || true
-	rm -f "$a" "$b"
+	diff "$a" "$b" >&2 || rm -f "$a" "$b"
 	exit 1
 }
 # Not for threads, or not the library's to decide: the program's syslog settings and its environment.
-forbidden=$(nm -D --undefined-only "$library" | grep -Ew 'strerror|openlog|closelog|getenv|secure_getenv|exit|abort' || true)
+forbidden=$(nm -D --undefined-only "$library" |
+	awk '$2 ~ /^(strerror|openlog|closelog|getenv|secure_getenv|exit|abort)(@|$)/ { print $2 }')
 [ -z "$forbidden" ] || fail "must not be used: $forbidden"
 echo "$(echo "$exported" | wc -l) symbols"
